@@ -1,0 +1,45 @@
+// The one error class. A fault is something a person can act on; plain errors are bugs and reach the edge untouched.
+
+/** Every code a fault can carry, with what it means. Docs and exit codes are derived from this table. */
+export const CODES = {
+  USAGE: 'the command line was not understood',
+  CONFIG_INVALID: 'a configuration file has problems',
+  CONFIG_UNREADABLE: 'a configuration file could not be read',
+  CONFIG_EDIT: 'a configuration file could not be changed safely',
+  CONFIG_LOCKED: 'another process kept a file locked for too long',
+  SERVER_UNKNOWN: 'no server has that name',
+  SERVER_EXISTS: 'a server has that name already',
+  AGENT_UNKNOWN: 'no agent has that name',
+  AGENT_EXISTS: 'an agent has that name already',
+  NOT_TRUSTED: 'the content has not been trusted by a person',
+  STATE_REFUSED: 'the state folder is not safe to use',
+  CANCELLED: 'the person stopped the command',
+} as const
+
+export type Code = keyof typeof CODES
+
+interface FaultOptions {
+  /** What to do next, ideally a command. */
+  hint?: string | undefined
+  /** The server the fault is about. */
+  server?: string | undefined
+  /** Further machine-readable detail for `--json`. */
+  details?: Record<string, unknown> | undefined
+  cause?: unknown
+}
+
+export class Fault extends Error {
+  override readonly name = 'Fault'
+  readonly code: Code
+  readonly hint: string | undefined
+  readonly server: string | undefined
+  readonly details: Record<string, unknown> | undefined
+
+  constructor(code: Code, message: string, options: FaultOptions = {}) {
+    super(message, { cause: options.cause })
+    this.code = code
+    this.hint = options.hint
+    this.server = options.server
+    this.details = options.details
+  }
+}
