@@ -1,0 +1,69 @@
+// Keeps secrets off the screen. What may be a secret is shown as a mask; the file and line say where the real one is.
+
+export const MASK = '••••••'
+
+const SECRET_NAME =
+  /(?:^|[^a-z])(?:api[-_]?key|apikey|auth|authorization|bearer|credentials?|dsn|pass|passwd|passphrase|password|pat|private[-_]?key|secret|signature|token)s?(?:$|[^a-z])|(?:key|secret|token|password)$/i
+const SECRET_VALUE = [
+  /\b(?:ghp|gho|ghu|ghs|ghr)_[A-Za-z0-9]{16,}/,
+  /\bgithub_pat_[A-Za-z0-9_]{20,}/,
+  /\bglpat-[A-Za-z0-9_-]{16,}/,
+  /\b(?:sk|rk|pk)[-_](?:ant-|proj-|live_|test_)?[A-Za-z0-9_-]{16,}/,
+  /\bxox[abeoprs]-[A-Za-z0-9-]{10,}/,
+  /\b(?:AKIA|ASIA)[A-Z0-9]{12,}/,
+  /\bAIza[A-Za-z0-9_-]{30,}/,
+  /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/,
+  /\b(?:ntn|secret|lin_api|npm|hf|dop_v1|shpat)_[A-Za-z0-9_-]{16,}/,
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
+]
+
+/** Whether a name says that its value is a secret: GITHUB_TOKEN, apiKey, Authorization. */
+export function isSecretName(name: string): boolean {
+  // Words are told apart by case as well as by separators.
+  return SECRET_NAME.test(name.replace(/([a-z0-9])([A-Z])/g, '$1_$2'))
+}
+
+/** Whether a text looks like a key, whatever it is called. */
+export function isSecretValue(text: string): boolean {
+  return SECRET_VALUE.some((pattern) => pattern.test(text)) || hasPassword(text) || isRandom(text)
+}
+
+/** A text with everything that may be a secret masked: known key forms, passwords in addresses, secret parameters. */
+export function maskText(text: string): string {
+  let masked = text.replace(/([a-z][a-z0-9+.-]*:\/\/[^\s:/@]*):[^\s@/]+@/gi, `$1:${MASK}@`)
+  masked = masked.replace(/([?&;]([\w.-]+)=)([^&#\s]+)/g, (whole, start: string, name: string, value: string) =>
+    isSecretName(name) || isSecretValue(value) ? `${start}${MASK}` : whole,
+  )
+  for (const pattern of SECRET_VALUE) masked = masked.replace(new RegExp(pattern.source, 'g'), MASK)
+  return isRandom(masked) ? MASK : masked
+}
+
+/** Arguments with secrets masked, also those that follow a flag such as `--api-key`. */
+export function maskArguments(args: readonly string[], isReference: (text: string) => boolean): string[] {
+  return args.map((argument, index) => {
+    const flag = args[index - 1] ?? ''
+    const follows = /^--?[\w-]+$/.test(flag) && isSecretName(flag) && !argument.startsWith('-')
+    if (follows && !isReference(argument)) return MASK
+    const [, name, value] = /^(--?[\w-]+=|[A-Za-z_]\w*=)([\s\S]+)$/.exec(argument) ?? []
+    if (name !== undefined && value !== undefined && isSecretName(name.slice(0, -1)) && !isReference(value))
+      return `${name}${MASK}`
+    return maskText(argument)
+  })
+}
+
+// --- internal ---
+
+function hasPassword(text: string): boolean {
+  return /[a-z][a-z0-9+.-]*:\/\/[^\s:/@]*:(?!\$\{)[^\s@/]+@/i.test(text)
+}
+
+/** One long word of mixed letters and digits, with more variety than names and versions have. */
+function isRandom(text: string): boolean {
+  if (!/^[A-Za-z0-9+/_=-]{24,}$/.test(text)) return false
+  if (!/\d/.test(text) || !/[A-Za-z]/.test(text) || /^[\w-]+(?:\/[\w-]+)+$/.test(text)) return false
+  const counts = new Map<string, number>()
+  for (const letter of text) counts.set(letter, (counts.get(letter) ?? 0) + 1)
+  let bits = 0
+  for (const count of counts.values()) bits -= (count / text.length) * Math.log2(count / text.length)
+  return bits > 3.5 && !/^[a-z]+(?:[-_][a-z0-9]+)*$/.test(text)
+}

@@ -1,0 +1,140 @@
+// `busbar agents list|add|remove`.
+
+import { Fault } from '../../base/fault.ts'
+import { nearest } from '../../base/suggest.ts'
+import { addAgent, removeAgent, type Target } from '../../config/plan.ts'
+import { placeOf } from '../../config/tree.ts'
+import type { Define } from '../commands.ts'
+import { placeText } from '../describe.ts'
+import { collect, layerTarget, makeEdits, writeScope, type WriteScope, writeTarget } from '../edit.ts'
+import { checkNewName } from '../new-server.ts'
+import { failOnErrors, type Session } from '../session.ts'
+import { loadForEdit } from './add.ts'
+
+interface AddOptions {
+  readonly scope: WriteScope
+  readonly server?: readonly string[]
+  readonly model?: string
+  readonly approval?: string
+  readonly force?: boolean
+}
+
+export const define: Define = (command, session) => {
+  command
+    .command('list', { isDefault: true })
+    .description('List agents and workers with the servers each may use.')
+    .addHelpText('after', '\nExample:\n  busbar agents list --json')
+    .action(async () => await list(session()))
+  command
+    .command('add')
+    .description('Add an agent.')
+    .argument('<name>', 'what to call it')
+    .option('-s, --scope <scope>', 'project, user or local', writeScope, 'project')
+    .option('--server <name>', 'a server it may use; "*" is all (repeatable)', collect)
+    .option('--model <model>', 'the model of its engine')
+    .option('--approval <preset>', 'always, writes, destructive or never')
+    .option('--force', 'replace an agent of that name')
+    .addHelpText('after', '\nExamples:\n  busbar agents add cto --server github --server linear\n  busbar agents add intern --approval always')
+    .action(async (name: string, options: AddOptions) => await add(session(), name, options))
+  command
+    .command('remove')
+    .description('Remove an agent.')
+    .argument('<name>', 'the agent')
+    .addHelpText('after', '\nExample:\n  busbar agents remove intern')
+    .action(async (name: string) => await remove(session(), name))
+}
+
+// --- internal ---
+
+async function list(session: Session): Promise<void> {
+  const { snapshot } = await session.load({ warnings: false })
+  const { config, tree } = snapshot
+  const agents = snapshot.assignments.map((it) => {
+    const path = it.worker === undefined ? ['agents', it.agent] : ['agents', it.agent, 'workers', it.worker]
+    const definition = config.agents[it.agent]
+    const own = it.worker === undefined ? definition : definition?.workers[it.worker]
+    const place = placeOf(tree, path)
+    return {
+      name: it.id,
+      ...(it.worker === undefined ? {} : { worker: it.worker, agent: it.agent }),
+      enabled: it.enabled,
+      model: own?.model ?? null,
+      servers: it.servers,
+      from: it.from,
+      approval: definition?.approval ?? config.defaults.approval,
+      source: place.origin.file,
+      line: place.origin.position(place.path)?.line ?? null,
+      where: placeText(place),
+    }
+  })
+  session.out.answer({ enabled: config.enabled, agents: agents.map(({ where, ...agent }) => agent) }, () =>
+    agents.length === 0
+      ? 'No agents yet. Run: busbar agents add NAME --server SERVER'
+      : session.out.table(
+          ['AGENT', 'STATE', 'MODEL', 'SERVERS', 'APPROVAL', 'SOURCE'],
+          agents.map((agent) => [
+            agent.name,
+            agent.enabled ? 'on' : 'off',
+            agent.model ?? '-',
+            `${agent.servers.join(', ') || '-'}${agent.from === 'defaults' && agent.servers.length > 0 ? ' (default)' : ''}`,
+            agent.approval,
+            agent.where,
+          ]),
+        ),
+  )
+  failOnErrors(snapshot)
+}
+
+async function add(session: Session, name: string, options: AddOptions): Promise<void> {
+  checkNewName(name, 'agent')
+  const presets = ['always', 'writes', 'destructive', 'never']
+  if (options.approval !== undefined && !presets.includes(options.approval))
+    throw new Fault('USAGE', `--approval is "${options.approval}"; expected one of ${presets.join(', ')}`)
+  const { snapshot } = await loadForEdit(session)
+  const known = new Set([...snapshot.servers.keys(), '*'])
+  const { CATALOG } = await import('../../config/catalog.ts')
+  for (const entry of CATALOG) known.add(entry.name)
+  for (const server of options.server ?? [])
+    if (!known.has(server) && !/[*?]/.test(server)) {
+      const near = nearest(server, known)
+      throw new Fault('SERVER_UNKNOWN', `no server is called "${server}"`, {
+        server,
+        hint: near ? `did you mean "${near}"?` : 'run: busbar list',
+      })
+    }
+  const target = writeTarget(session, snapshot, options.scope)
+  const plan = (file: Target) => {
+    const agents = Object(file.value ?? {}).agents
+    if (!options.force && agents && Object.hasOwn(agents, name))
+      throw new Fault('AGENT_EXISTS', `${target.file} has an agent called "${name}" already`, {
+        hint: 'use another name, or replace it with --force',
+      })
+    const entry = { enabled: true, model: options.model, approval: options.approval, servers: options.server ?? [] }
+    return addAgent(file, name, entry)
+  }
+  await makeEdits(session, snapshot, [{ target, plan }])
+  session.out.answer({ added: name, file: target.file }, () => [
+    `Added the agent ${name}.`,
+    `See what it may use: busbar agents list`,
+  ])
+}
+
+async function remove(session: Session, name: string): Promise<void> {
+  const { snapshot } = await loadForEdit(session)
+  const names = Object.keys(snapshot.config.agents)
+  const edits = snapshot.layers
+    .filter(({ source }) => source.format.ours && source.scope !== 'flag' && source.scope !== 'managed')
+    .filter(({ source }) => removeAgent({ format: source.format, value: source.document.value }, name).length > 0)
+    .map(({ source }) => ({
+      target: layerTarget(snapshot, source.file),
+      plan: (file: Target) => removeAgent(file, name),
+    }))
+  if (edits.length === 0) {
+    const near = nearest(name, names)
+    throw new Fault('AGENT_UNKNOWN', `no agent is called "${name}"`, {
+      hint: near ? `did you mean "${near}"?` : names.length > 0 ? `there are: ${names.join(', ')}` : undefined,
+    })
+  }
+  const { written } = await makeEdits(session, snapshot, edits)
+  session.out.answer({ removed: name, files: written.map((it) => it.file) }, () => `Removed the agent ${name}.`)
+}

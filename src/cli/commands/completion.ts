@@ -1,0 +1,92 @@
+// `busbar completion bash|zsh|fish`: commands and options are written into the script, names are asked for when needed.
+
+import { Command } from 'commander'
+import { Fault } from '../../base/fault.ts'
+import { loadConfig } from '../../config/load.ts'
+import { COMMANDS, type Define } from '../commands.ts'
+import type { Session } from '../session.ts'
+
+const NAMED: Readonly<Record<string, 'servers' | 'agents' | 'catalog' | 'clients'>> = {
+  get: 'servers',
+  remove: 'servers',
+  enable: 'servers',
+  disable: 'servers',
+  trust: 'servers',
+  import: 'clients',
+}
+const GLOBAL = ['--json', '--config', '--mcp-server', '--trust', '--no-color', '--help']
+
+export const define: Define = (command, session) => {
+  command
+    .argument('<shell>', 'bash, zsh or fish')
+    .argument('[words...]', 'for the scripts themselves')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  busbar completion bash >> ~/.bashrc
+  busbar completion zsh > "\${fpath[1]}/_busbar"
+  busbar completion fish > ~/.config/fish/completions/busbar.fish`,
+    )
+    .action(async (shell: string, words: string[]) => {
+      const script = shell === 'words' ? `${(await complete(words, session)).join('\n')}\n` : scriptFor(shell)
+      process.stdout.write(script)
+    })
+}
+
+// --- internal ---
+
+function scriptFor(shell: string): string {
+  switch (shell) {
+    case 'bash':
+      return `_busbar() {
+  local IFS=$'\\n'
+  COMPREPLY=($(compgen -W "$(busbar completion words "\${COMP_WORDS[@]:1:COMP_CWORD-1}" 2>/dev/null)" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _busbar busbar
+`
+    case 'zsh':
+      return `#compdef busbar
+_busbar() {
+  local -a found
+  found=("\${(@f)$(busbar completion words "\${words[@]:1:$((CURRENT-2))}" 2>/dev/null)}")
+  compadd -a found
+  _files
+}
+compdef _busbar busbar
+`
+    case 'fish':
+      return `complete -c busbar -f -a '(busbar completion words (commandline -opc)[2..-1] 2>/dev/null)'
+`
+    default:
+      throw new Fault('USAGE', `"${shell}" is not a shell Busbar knows`, { hint: 'use bash, zsh or fish' })
+  }
+}
+
+/** What may follow these words. */
+async function complete(words: readonly string[], session: () => Session): Promise<string[]> {
+  const [name, sub] = words.filter((word) => !word.startsWith('-'))
+  const entry = COMMANDS.find((candidate) => candidate.name === name)
+  if (!entry) return COMMANDS.map((candidate) => candidate.name)
+  if (entry.name === 'completion') return ['bash', 'zsh', 'fish']
+  const command = new Command(entry.name)
+  ;(await entry.load()).define(command, session)
+  const child = command.commands.find((candidate) => candidate.name() === sub)
+  const options = (child ?? command).options.map((option) => option.long ?? option.short ?? '')
+  const subcommands = child ? [] : command.commands.map((candidate) => candidate.name())
+  return [...subcommands, ...(await names(entry.name, sub)), ...options, ...GLOBAL]
+}
+
+async function names(command: string, sub: string | undefined): Promise<string[]> {
+  if (command === 'integrations' && sub === 'add') {
+    const { CATALOG } = await import('../../config/catalog.ts')
+    return CATALOG.map((entry) => entry.name)
+  }
+  const kind = command === 'integrations' && sub === 'remove' ? 'servers' : command === 'agents' && sub === 'remove' ? 'agents' : NAMED[command]
+  if (kind === undefined) return []
+  const snapshot = loadConfig()
+  if (kind === 'agents') return Object.keys(snapshot.config.agents)
+  if (kind === 'servers') return [...snapshot.servers.keys()]
+  const { clientsOf } = await import('../../config/clients.ts')
+  return clientsOf(snapshot.places, snapshot.root).map((client) => client.id)
+}

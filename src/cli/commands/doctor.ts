@@ -1,0 +1,62 @@
+// `busbar doctor`: cause and remedy of what keeps servers from working. So far: the configuration.
+
+import { chmodSync } from 'node:fs'
+import { examine, type Finding } from '../../config/doctor.ts'
+import type { Define } from '../commands.ts'
+import { safe } from '../output.ts'
+import type { Session } from '../session.ts'
+import { EXIT } from '../exit.ts'
+import { loadConfig } from '../../config/load.ts'
+
+export const define: Define = (command, session) => {
+  command
+    .option('--fix', 'mend what can be mended without a decision (file permissions)')
+    .addHelpText('after', '\nExit 1 when something is wrong.\n\nExamples:\n  busbar doctor\n  busbar doctor --fix\n  busbar doctor --json')
+    .action(async (options: { fix?: boolean }) => {
+      const { out } = session()
+      const findings = look(session())
+      const fixed = options.fix ? findings.filter(repair) : []
+      const left = findings.filter((it) => !fixed.includes(it))
+      const ok = !left.some((it) => it.severity === 'error')
+      out.answer({ ok, findings: left.map(forPrograms), fixed: fixed.map(forPrograms) }, () => [
+        ...left.flatMap((it) => lines(session(), it)),
+        ...fixed.map((it) => `${out.style('green', 'mended')}   ${safe(it.message)}`),
+        '',
+        summary(left),
+      ])
+      if (!ok) process.exitCode = EXIT.usage
+    })
+}
+
+// --- internal ---
+
+function look(session: Session): Finding[] {
+  const snapshot = loadConfig(session.loadOptions)
+  return examine(snapshot, session.subjects(snapshot))
+}
+
+/** Makes a finding's repair; true when there was one. */
+function repair(finding: Finding): boolean {
+  if (finding.repair === undefined) return false
+  chmodSync(finding.repair.file, finding.repair.mode)
+  return true
+}
+
+function forPrograms({ repair: made, ...finding }: Finding): object {
+  return { ...finding, fixable: made !== undefined }
+}
+
+function lines({ out }: Session, finding: Finding): string[] {
+  const word = { ok: out.style('green', 'ok     '), warning: out.style('yellow', 'warning'), error: out.style('red', 'error  ') }
+  const fix = finding.fix === undefined ? [] : [`         ${out.style('cyan', 'fix:')} ${safe(finding.fix)}`]
+  return [`${word[finding.severity]}  ${safe(finding.message)}`, ...fix]
+}
+
+function summary(findings: readonly Finding[]): string {
+  const count = (severity: Finding['severity']) => findings.filter((it) => it.severity === severity).length
+  const errors = count('error')
+  const warnings = count('warning')
+  if (errors + warnings === 0) return 'All is well.'
+  const plural = (number: number, word: string) => `${number} ${word}${number === 1 ? '' : 's'}`
+  return `${plural(errors, 'error')}, ${plural(warnings, 'warning')}.`
+}

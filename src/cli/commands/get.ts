@@ -1,0 +1,79 @@
+// `busbar get NAME`: one server, with the file and line each value came from. Secrets stay masked.
+
+import { Fault } from '../../base/fault.ts'
+import { nearest } from '../../base/suggest.ts'
+import type { ServerEntry, Snapshot } from '../../config/load.ts'
+import { pathText } from '../../config/problem.ts'
+import { leaves, plain } from '../../config/tree.ts'
+import { maskSecrets } from '../../config/view.ts'
+import type { Define } from '../commands.ts'
+import { placeText, serverRow } from '../describe.ts'
+import { safe } from '../output.ts'
+import { configFault } from '../session.ts'
+
+export const define: Define = (command, session) => {
+  command
+    .argument('<name>', 'the server')
+    .addHelpText('after', '\nExamples:\n  busbar get github\n  busbar get github --json')
+    .action(async (name: string) => {
+      const { out } = session()
+      const { snapshot, subjects } = await session().load({ warnings: false })
+      const entry = serverNamed(snapshot, name)
+      const row = serverRow(entry, snapshot, subjects)
+      const config = maskSecrets(entry.tree ? plain(entry.tree) : entry.definition)
+      const origins = originsOf(entry)
+      out.answer({ ...row, config, origins }, () => {
+        const values = entry.tree ? valueLines(entry) : [JSON.stringify(config, null, 2)]
+        return [
+          `${out.style('bold', name)}  ${row.status}${row.trusted ? '' : ' (not trusted)'}`,
+          `  defined    ${safe(placeText(entry.place))} (${row.scope})`,
+          ...(row.hides ?? []).map((place) => `  hides      ${safe(place)}`),
+          `  transport  ${row.transport ?? 'unknown'}`,
+          `  agents     ${row.agents.join(', ') || 'none'}`,
+          ...(row.missing ? [`  needs      ${row.missing.join(', ')}`] : []),
+          '',
+          ...values,
+          '',
+          ...(row.trusted ? [] : [`Trust it:  busbar trust ${name}`]),
+          `Remove it: busbar remove ${name}`,
+        ]
+      })
+      if (entry.problems.length > 0) throw configFault(entry.problems)
+    })
+}
+
+/** The server by that name, or the fault that says which names there are. */
+export function serverNamed(snapshot: Snapshot, name: string): ServerEntry {
+  const entry = snapshot.servers.get(name)
+  if (entry) return entry
+  const names = [...snapshot.servers.keys()]
+  const near = nearest(name, names)
+  throw new Fault('SERVER_UNKNOWN', `no server is called "${name}"`, {
+    server: name,
+    hint: near
+      ? `did you mean "${near}"?`
+      : names.length > 0
+        ? `there are: ${names.slice(0, 12).join(', ')}`
+        : 'add one: busbar add NAME -- COMMAND',
+  })
+}
+
+// --- internal ---
+
+function originsOf(entry: ServerEntry): Record<string, string> {
+  if (!entry.tree) return {}
+  return Object.fromEntries([...leaves(entry.tree)].map(({ path, tree }) => [pathText(path), placeText(tree.place)]))
+}
+
+function valueLines(entry: ServerEntry): string[] {
+  if (!entry.tree) return []
+  const masked = maskSecrets(plain(entry.tree))
+  const rows = [...leaves(entry.tree)].map(({ path, tree }) => {
+    let value: unknown = masked
+    for (const step of path) value = Reflect.get(Object(value), step)
+    return { name: pathText(path), value: JSON.stringify(value), place: placeText(tree.place) }
+  })
+  const name = Math.max(0, ...rows.map((row) => row.name.length))
+  const value = Math.min(60, Math.max(0, ...rows.map((row) => row.value.length)))
+  return rows.map((row) => `  ${row.name.padEnd(name)}  ${safe(row.value).padEnd(value)}  ${safe(row.place)}`)
+}

@@ -1,0 +1,159 @@
+// `busbar import`: finds the servers other tools know on this machine, shows them, and writes them on a yes.
+
+import { existsSync } from 'node:fs'
+import { Fault } from '../../base/fault.ts'
+import { nearest } from '../../base/suggest.ts'
+import { canonical } from '../../config/canonical.ts'
+import { type Client, clientsOf } from '../../config/clients.ts'
+import { loadConfig, type ServerEntry, type Snapshot } from '../../config/load.ts'
+import { problemLine } from '../../config/problem.ts'
+import { transportOf } from '../../config/schema-server.ts'
+import { absolute } from '../../config/sources.ts'
+import { plain } from '../../config/tree.ts'
+import { maskSecrets } from '../../config/view.ts'
+import { addServer, type Target } from '../../config/plan.ts'
+import type { Define } from '../commands.ts'
+import { nearPath } from '../describe.ts'
+import { makeEdits, writeScope, type WriteScope, writeTarget } from '../edit.ts'
+import { canAsk, confirm } from '../prompt.ts'
+import type { Session } from '../session.ts'
+import { importable } from '../importable.ts'
+import { loadForEdit } from './add.ts'
+
+interface ImportOptions {
+  readonly scope?: WriteScope
+  readonly dryRun?: boolean
+  readonly yes?: boolean
+  readonly force?: boolean
+}
+
+interface Found {
+  readonly name: string
+  readonly client: string
+  readonly file: string
+  readonly scope: WriteScope
+  readonly entry: Record<string, unknown>
+  readonly transport: string
+  readonly state: 'new' | 'same' | 'differs'
+}
+
+export const define: Define = (command, session) => {
+  command
+    .argument('[clientOrFile]', 'one client, or a file; without it, every client on this machine')
+    .option('--dry-run', 'show what would be taken over, write nothing')
+    .option('-y, --yes', 'write without being asked')
+    .option('-s, --scope <scope>', 'project, user or local; default: where it was found', writeScope)
+    .option('--force', 'replace servers of the same name')
+    .addHelpText(
+      'after',
+      `
+Clients: claude-code, claude-desktop, cursor, vscode, windsurf, cline, roo, zed, codex, gemini, opencode, goose,
+copilot, librechat, shared.
+
+Examples:
+  busbar import --dry-run
+  busbar import cursor
+  busbar import ./team/mcp.json --yes -s project`,
+    )
+    .action(async (what: string | undefined, options: ImportOptions) => await run(session(), what, options))
+}
+
+// --- internal ---
+
+async function run(session: Session, what: string | undefined, options: ImportOptions): Promise<void> {
+  const { out } = session
+  const { snapshot } = await loadForEdit(session)
+  const found = find(session, snapshot, what, options.scope)
+  const wanted = found.filter((it) => it.state === 'new' || (options.force && it.state === 'differs'))
+  const data = (written: readonly Found[]) => ({
+    found: found.map(({ entry, ...rest }) => ({ ...rest, config: maskSecrets(entry) })),
+    imported: written.map((it) => it.name),
+  })
+  if (found.length === 0) {
+    out.answer(data([]), () => 'No servers of other tools were found.')
+    return
+  }
+  if (!out.json) for (const line of table(session, found)) out.note(line)
+  if (wanted.length === 0 || options.dryRun) {
+    out.answer(data([]), () => (wanted.length === 0 ? 'Nothing new to take over.' : `${wanted.length} would be taken over.`))
+    return
+  }
+  const agreed = options.yes || (canAsk() && !out.json && (await confirm(`Take over ${wanted.length}?`, session.signal)))
+  if (!agreed)
+    throw new Fault('NOT_TRUSTED', 'nothing was taken over', {
+      hint: canAsk() ? undefined : 'nobody can be asked here; run it in a terminal, or add --yes',
+    })
+  const edits = [...new Set(wanted.map((it) => it.scope))].map((scope) => ({
+    target: writeTarget(session, snapshot, scope),
+    plan: (file: Target) => wanted.filter((it) => it.scope === scope).flatMap((it) => addServer(file, it.name, it.entry)),
+  }))
+  await makeEdits(session, snapshot, edits, wanted.map((it) => it.name))
+  out.answer(data(wanted), () => [`Took over ${wanted.map((it) => it.name).join(', ')}.`, 'See them: busbar list'])
+}
+
+function find(session: Session, snapshot: Snapshot, what: string | undefined, scope: WriteScope | undefined): Found[] {
+  const found = new Map<string, Found>()
+  for (const client of chosen(snapshot, what))
+    for (const { file, scope: own } of client.files) {
+      if (!existsSync(file)) continue
+      const theirs = loadConfig({ cwd: snapshot.root, env: snapshot.env, config: file })
+      for (const problem of theirs.problems)
+        if (problem.file === file) session.out.warn(problemLine({ ...problem, severity: 'warning' }))
+      for (const entry of theirs.servers.values()) {
+        const made = toImport(entry, client.title, file, scope ?? own, snapshot)
+        if (!made) continue
+        const other = found.get(made.name)
+        if (other && canonical(other.entry) === canonical(made.entry)) continue
+        // Two tools, two servers, one name: both are offered.
+        const name = other ? `${made.name}-${client.id}` : made.name
+        if (!found.has(name)) found.set(name, { ...made, name })
+      }
+    }
+  return [...found.values()]
+}
+
+function chosen(snapshot: Snapshot, what: string | undefined): Client[] {
+  const clients = clientsOf(snapshot.places, snapshot.root)
+  if (what === undefined) return clients
+  const client = clients.find((it) => it.id === what)
+  if (client) return [client]
+  const file = absolute(what, process.cwd(), snapshot.places.home)
+  if (existsSync(file)) return [{ id: 'file', title: nearPath(file), files: [{ file, scope: 'project' }] }]
+  const near = nearest(what, clients.map((it) => it.id))
+  throw new Fault('USAGE', `"${what}" is neither a known client nor a file`, {
+    hint: near ? `did you mean: busbar import ${near}` : `clients: ${clients.map((it) => it.id).join(', ')}`,
+  })
+}
+
+function toImport(
+  entry: ServerEntry,
+  client: string,
+  file: string,
+  scope: WriteScope,
+  snapshot: Snapshot,
+): Found | undefined {
+  if (!entry.definition || !entry.tree) return undefined
+  const { name, entry: definition } = importable(entry.name, plain(entry.tree))
+  const existing = snapshot.servers.get(name)
+  const now = existing?.tree && importable(name, plain(existing.tree)).entry
+  const state = now === undefined ? 'new' : canonical(now) === canonical(definition) ? 'same' : 'differs'
+  const transport = transportOf(entry.definition) ?? 'stdio'
+  // What is read in place already (an extended or default file) need not be copied.
+  const inPlace = existing?.sources.some((source) => source.file === file)
+  return { name, client, file, scope, entry: definition, transport, state: inPlace ? 'same' : state }
+}
+
+function table(session: Session, found: readonly Found[]): string[] {
+  return [
+    ...session.out.table(
+      ['NAME', 'TRANSPORT', 'FROM', 'RUNS OR REACHES', 'TO', 'STATE'],
+      found.map((it) => {
+        const { command, args, url } = Object(maskSecrets(it.entry))
+        const target = url ?? [command, ...(args ?? [])].join(' ')
+        const state = it.state === 'differs' ? 'differs (--force replaces)' : it.state === 'same' ? 'here already' : 'new'
+        return [it.name, it.transport, it.client, target, it.scope, state]
+      }),
+    ),
+    '',
+  ]
+}

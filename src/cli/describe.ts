@@ -1,0 +1,83 @@
+// Rows and records shared by the commands that show servers.
+
+import { relative } from 'node:path'
+import type { ServerEntry, Snapshot } from '../config/load.ts'
+import { reportServer, type ServerReport } from '../config/status.ts'
+import type { Place } from '../config/tree.ts'
+import type { Subject } from '../config/trust.ts'
+
+/** A server as `list --json` gives it. */
+export interface ServerRow {
+  readonly name: string
+  readonly transport: string | null
+  readonly status: string
+  readonly enabled: boolean
+  readonly scope: string
+  readonly source: string
+  readonly line?: number
+  /** How many tools it has; null while it was never connected. */
+  readonly tools: number | null
+  readonly agents: readonly string[]
+  readonly starts: boolean
+  readonly trusted: boolean
+  readonly description?: string
+  readonly category?: string
+  readonly missing?: readonly string[]
+  readonly hides?: readonly string[]
+  readonly error?: string
+}
+
+export function serverRows(snapshot: Snapshot, subjects: readonly Subject[]): ServerRow[] {
+  return [...snapshot.servers.values()].map((entry) => serverRow(entry, snapshot, subjects))
+}
+
+export function serverRow(entry: ServerEntry, snapshot: Snapshot, subjects: readonly Subject[]): ServerRow {
+  const report = reportServer(entry, snapshot)
+  const trusted = isTrusted(entry, subjects)
+  const line = entry.place.origin.position(entry.place.path)?.line
+  const { description, category } = entry.definition ?? {}
+  return {
+    name: entry.name,
+    transport: report.transport ?? null,
+    status: report.status,
+    enabled: report.enabled,
+    scope: entry.scope,
+    source: entry.place.origin.file,
+    ...(line === undefined ? {} : { line }),
+    tools: null,
+    agents: report.agents,
+    starts: report.starts && trusted,
+    trusted,
+    ...(description === undefined ? {} : { description }),
+    ...(category === undefined ? {} : { category }),
+    ...(report.missing.length === 0 ? {} : { missing: report.missing }),
+    ...(entry.hides.length === 0 ? {} : { hides: entry.hides.map(placeText) }),
+    ...errorOf(entry, report),
+  }
+}
+
+/** Whether Busbar may act on a server: nothing asks about it, or a person has answered. */
+export function isTrusted(entry: ServerEntry, subjects: readonly Subject[]): boolean {
+  const subject = subjects.find((it) => it.kind === 'server' && it.name === entry.name)
+  if (subject) return subject.state === 'trusted'
+  return entry.sources.every((source) => source.trusted)
+}
+
+/** `file:line`, the file as seen from here when that is shorter. */
+export function placeText(place: Place): string {
+  const line = place.origin.position(place.path)?.line
+  return `${nearPath(place.origin.file)}${line === undefined ? '' : `:${line}`}`
+}
+
+/** A path from the working folder when it lies inside, else as it is. */
+export function nearPath(file: string): string {
+  if (!file.startsWith('/')) return file
+  const near = relative(process.cwd(), file)
+  return near !== '' && !near.startsWith('..') ? near : file
+}
+
+// --- internal ---
+
+function errorOf(entry: ServerEntry, report: ServerReport): { error?: string } {
+  return report.error === undefined ? {} : { error: report.error }
+}

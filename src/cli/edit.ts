@@ -1,0 +1,81 @@
+// The way of every command that changes a file: choose the file, change it, keep what was trusted trusted, say so.
+
+import { existsSync } from 'node:fs'
+import { dirname, relative } from 'node:path'
+import { Fault } from '../base/fault.ts'
+import type { Change } from '../config/edit/change.ts'
+import { errorsOf, loadConfig, type Snapshot } from '../config/load.ts'
+import type { Target } from '../config/plan.ts'
+import { absolute, homeOf } from '../config/sources.ts'
+import { keepTrust } from '../config/trust.ts'
+import { changeFile, type WriteTarget, type Written } from '../config/write.ts'
+import { nearPath } from './describe.ts'
+import type { Session } from './session.ts'
+
+export type WriteScope = 'project' | 'user' | 'local'
+
+/** Reads `-s`. */
+export function writeScope(text: string): WriteScope {
+  if (text === 'project' || text === 'user' || text === 'local') return text
+  throw new Fault('USAGE', `-s is "${text}"; expected project, user or local`)
+}
+
+/**
+ * The file a new entry goes to: the one given by --config, the scope's native file, or one in a seed's format that
+ * stands in its place; else a new native file that goes on reading the other tools' files found there.
+ */
+export function writeTarget(session: Session, snapshot: Snapshot, scope: WriteScope): WriteTarget {
+  const { places, root } = snapshot
+  const given = session.options.config
+  if (given !== undefined) {
+    const file = absolute(given, process.cwd(), places.home)
+    return { file, boundary: dirname(file), own: !existsSync(file) }
+  }
+  const file = homeOf(scope, root, places)
+  const boundary = scope === 'user' ? (file.startsWith(`${places.home}/`) ? places.home : places.config) : root
+  const mode = scope === 'project' ? 0o644 : 0o600
+  if (existsSync(file)) return { file, boundary, own: true, mode }
+  const standing = snapshot.layers.filter((layer) => layer.source.scope === scope)
+  const ours = standing.filter((layer) => layer.source.format.ours).at(-1)
+  if (ours) return { file: ours.source.file, boundary, own: false, mode }
+  const theirs = standing.map((layer) => relative(dirname(file), layer.source.file))
+  const start = theirs.length === 0 ? '' : `extends: [${theirs.map((it) => JSON.stringify(it)).join(', ')}]\n`
+  return { file, boundary, own: true, mode, start: scope === 'local' ? '' : start }
+}
+
+/** The file in which a layer of the snapshot stands, as a target. */
+export function layerTarget(snapshot: Snapshot, file: string): WriteTarget {
+  const layer = snapshot.layers.find((candidate) => candidate.source.file === file)
+  const scope = layer?.source.scope
+  const { places, root } = snapshot
+  const boundary = scope === 'user' && file.startsWith(`${places.home}/`) ? places.home : scope === 'user' ? dirname(file) : root
+  return { file, boundary, own: layer?.source.format.id === 'busbar' }
+}
+
+interface Edit {
+  readonly target: WriteTarget
+  readonly plan: (file: Target) => Change[]
+}
+
+/** Makes the edits. `typed`: servers the person named, which are thereby trusted. */
+export async function makeEdits(
+  session: Session,
+  before: Snapshot,
+  edits: readonly Edit[],
+  typed: readonly string[] = [],
+): Promise<{ written: Written[]; after: Snapshot }> {
+  const written: Written[] = []
+  for (const { target, plan } of edits) written.push(await changeFile(target, plan, session.signal))
+  const after = loadConfig(session.loadOptions)
+  await keepTrust(before, after, typed)
+  for (const { file, created, changed } of written)
+    if (changed) session.out.note(session.out.style('dim', `${created ? 'made' : 'changed'} ${nearPath(file)}`))
+  // The edit is done; what else is wrong is said but does not fail the command.
+  for (const problem of errorsOf(after)) session.out.problem({ ...problem, severity: 'warning' })
+  return { written, after }
+}
+
+/** Collects a repeatable option. */
+export function collect(value: string, before: string[] | undefined): string[] {
+  return [...(before ?? []), value]
+}

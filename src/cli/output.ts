@@ -1,0 +1,120 @@
+// Everything the CLI prints. Answers go to stdout and talk to stderr; with --json the answer is one JSON document. Text
+// from files and servers is made harmless here: no escape sequence of theirs reaches the terminal.
+
+import { Fault } from '../base/fault.ts'
+import { type Problem, problemLine } from '../config/problem.ts'
+
+type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
+
+const CODES: Readonly<Record<Style, readonly [number, number]>> = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+}
+
+export interface OutputOptions {
+  readonly json: boolean
+  readonly color: boolean
+  readonly write?: (text: string) => void
+  readonly talk?: (text: string) => void
+}
+
+export class Output {
+  readonly json: boolean
+  readonly #color: boolean
+  readonly #write: (text: string) => void
+  readonly #talk: (text: string) => void
+  readonly #warnings: string[] = []
+
+  constructor(options: OutputOptions) {
+    this.json = options.json
+    this.#color = options.color
+    this.#write = options.write ?? ((text) => void process.stdout.write(text))
+    this.#talk = options.talk ?? ((text) => void process.stderr.write(text))
+  }
+
+  /** The answer: `data` for programs, `text` for people. */
+  answer(data: object, text: () => string | readonly string[]): void {
+    if (this.json) {
+      const warnings = this.#warnings.length > 0 ? { warnings: this.#warnings } : {}
+      this.#write(`${JSON.stringify({ ...data, ...warnings }, null, 2)}\n`)
+      return
+    }
+    const lines = text()
+    const joined = typeof lines === 'string' ? lines : lines.join('\n')
+    if (joined !== '') this.#write(`${joined}\n`)
+  }
+
+  /** Talk for people; programs do not get it. */
+  note(line: string): void {
+    if (!this.json) this.#talk(`${line}\n`)
+  }
+
+  /** Something a person should know though the command goes on; programs find it under `warnings`. */
+  warn(line: string): void {
+    if (this.json) this.#warnings.push(line)
+    else this.#talk(`${this.style('yellow', 'warning:')} ${safe(line)}\n`)
+  }
+
+  problem(problem: Problem): void {
+    if (problem.severity === 'warning') this.warn(problemLine(problem))
+    else this.#talk(`${this.style('red', 'error:')} ${safe(problemLine(problem))}\n`)
+  }
+
+  /** The end of a command that failed: one line for people, one JSON object for programs. */
+  fail(error: unknown): void {
+    const fault = error instanceof Fault ? error : undefined
+    const message = error instanceof Error ? error.message : String(error)
+    if (this.json) {
+      const { code = 'INTERNAL', hint, server, details } = fault ?? {}
+      this.#talk(`${JSON.stringify({ code, message, hint, server, ...details })}\n`)
+      return
+    }
+    const problems = fault?.details?.['problems']
+    if (Array.isArray(problems)) for (const problem of problems as Problem[]) this.problem(problem)
+    else this.#talk(`${this.style('red', 'error:')} ${safe(message)}\n`)
+    if (fault?.hint && !Array.isArray(problems)) this.#talk(`${this.style('cyan', 'next:')} ${safe(fault.hint)}\n`)
+  }
+
+  style(style: Style, text: string): string {
+    if (!this.#color) return text
+    const [on, off] = CODES[style]
+    return `\u001b[${on}m${text}\u001b[${off}m`
+  }
+
+  /** Rows under headings, as wide as they must be. */
+  table(headings: readonly string[], rows: readonly (readonly string[])[]): string[] {
+    const clean = rows.map((row) => row.map((cell) => safe(cell)))
+    const widths = headings.map((heading, column) =>
+      Math.max(width(heading), ...clean.map((row) => width(row[column] ?? ''))),
+    )
+    const line = (row: readonly string[]) =>
+      row
+        .map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - width(cell))))
+        .join('  ')
+        .trimEnd()
+    return [this.style('dim', line(headings)), ...clean.map(line)]
+  }
+}
+
+/**
+ * Text that cannot move the cursor, change colours, hide parts or reorder what is read: control, bidirectional,
+ * zero-width and tag characters are shown by their number.
+ */
+export function safe(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: finding control characters is the point
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/gu, (character) => {
+    const number = character.codePointAt(0) ?? 0
+    return `\\u{${number.toString(16)}}`
+  })
+}
+
+/** Columns a text takes; wide East Asian characters take two. */
+function width(text: string): number {
+  let columns = 0
+  for (const character of text) columns += /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/.test(character) ? 2 : 1
+  return columns
+}

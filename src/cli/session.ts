@@ -1,0 +1,93 @@
+// What every command starts from: the global options, the output, and the configuration read once.
+
+import { Fault } from '../base/fault.ts'
+import { errorsOf, loadConfig, type LoadOptions, type Snapshot } from '../config/load.ts'
+import { type Problem, problemLine } from '../config/problem.ts'
+import { missingWarnings } from '../config/status.ts'
+import { recordTrust, type Subject, trustSubjects } from '../config/trust.ts'
+import { Output } from './output.ts'
+
+export interface GlobalOptions {
+  readonly json?: boolean
+  readonly config?: string
+  readonly mcpServer?: readonly string[]
+  readonly trust?: boolean
+  readonly color?: boolean
+}
+
+export interface Loaded {
+  readonly snapshot: Snapshot
+  readonly subjects: readonly Subject[]
+}
+
+export class Session {
+  readonly out: Output
+  readonly options: GlobalOptions
+  readonly signal: AbortSignal
+
+  constructor(options: GlobalOptions, signal: AbortSignal) {
+    this.options = options
+    this.signal = signal
+    this.out = new Output({ json: options.json === true, color: useColor(options) })
+  }
+
+  get loadOptions(): LoadOptions {
+    return { config: this.options.config, servers: this.options.mcpServer }
+  }
+
+  /** Reads the configuration and says, once, what a person should know about it. */
+  async load(say: { warnings?: boolean } = {}): Promise<Loaded> {
+    const snapshot = loadConfig(this.loadOptions)
+    let subjects = this.subjects(snapshot)
+    if (this.options.trust) {
+      await recordTrust(snapshot.places, subjects.filter((subject) => subject.state !== 'trusted'))
+      subjects = trustSubjects(snapshot)
+    }
+    for (const problem of snapshot.problems) if (problem.severity === 'warning') this.out.problem(problem)
+    if (say.warnings !== false) for (const warning of missingWarnings(snapshot)) this.out.problem(warning)
+    if (!snapshot.config.enabled) this.out.warn(offNotice(snapshot))
+    return { snapshot, subjects }
+  }
+
+  /** A trust file that cannot be relied on means that nothing is trusted; the rest goes on. */
+  subjects(snapshot: Snapshot): readonly Subject[] {
+    try {
+      return trustSubjects(snapshot)
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error
+      this.out.warn(`${error.message}; nothing counts as trusted (${error.hint})`)
+      return []
+    }
+  }
+}
+
+/** Ends the command with exit 1 when the configuration has errors; what could be shown has been shown. */
+export function failOnErrors(snapshot: Snapshot): void {
+  const errors = errorsOf(snapshot)
+  if (errors.length > 0) throw configFault(errors)
+}
+
+export function configFault(errors: readonly Problem[]): Fault {
+  const [first] = errors
+  const rest = errors.length - 1
+  const message = first ? problemLine(first) : 'the configuration has problems'
+  return new Fault('CONFIG_INVALID', rest > 0 ? `${message} (and ${rest} more)` : message, {
+    hint: first?.hint ?? 'run: busbar config check',
+    server: first?.server,
+    details: { problems: errors },
+  })
+}
+
+// --- internal ---
+
+function useColor({ color, json }: GlobalOptions): boolean {
+  if (json || color === false || process.env['NO_COLOR']) return false
+  return Boolean(process.stdout.isTTY) || process.env['FORCE_COLOR'] === '1'
+}
+
+function offNotice(snapshot: Snapshot): string {
+  const tree = snapshot.tree.kind === 'map' ? snapshot.tree.entries.get('enabled') : undefined
+  const line = tree?.place.origin.position(tree.place.path)?.line
+  const where = tree ? ` (${tree.place.origin.file}${line ? `:${line}` : ''})` : ''
+  return `integrations are off${where}: no server starts`
+}

@@ -1,0 +1,60 @@
+// Which program a command really is: a name on the PATH can be made to mean something else, and a file can be replaced.
+
+import { createHash } from 'node:crypto'
+import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs'
+import { delimiter, isAbsolute, join, relative, resolve } from 'node:path'
+
+export interface Binary {
+  /** The file behind all links, or undefined when the command is not found. */
+  readonly path: string | undefined
+  /**
+   * Of a program given by path, or lying in the project, its content: such a file changes with the project. A name
+   * found on the PATH stands for its place only, or every upgrade of Node would ask again.
+   */
+  readonly digest: string | undefined
+  /** Tells that the file was not touched since, so that it need not be read again. */
+  readonly stamp: string | undefined
+}
+
+/** Where a command is found: by path from `cwd`, or on `PATH`. */
+export function findCommand(command: string, cwd: string, path: string | undefined): string | undefined {
+  if (command.includes('/')) return executable(resolve(cwd, command))
+  for (const folder of (path ?? '').split(delimiter)) {
+    const found = executable(resolve(cwd, join(folder || '.', command)))
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** The program behind a command. `before`: what was known of it, to save reading an untouched file. */
+export function identify(
+  command: string,
+  options: { cwd: string; root: string; path: string | undefined; before?: Binary | undefined },
+): Binary {
+  const found = findCommand(command, options.cwd, options.path)
+  if (found === undefined) return { path: undefined, digest: undefined, stamp: undefined }
+  const path = realpathSync(found)
+  const byPath = command.includes('/')
+  if (!byPath && !isInside(path, options.root)) return { path, digest: undefined, stamp: undefined }
+  const { dev, ino, size, mtimeMs, ctimeMs } = statSync(path)
+  const stamp = [dev, ino, size, mtimeMs, ctimeMs].join(':')
+  const same = options.before?.path === path && options.before.stamp === stamp ? options.before.digest : undefined
+  return { path, digest: same ?? createHash('sha256').update(readFileSync(path)).digest('hex'), stamp }
+}
+
+/** Whether a path lies in a folder (or is it). */
+export function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path)
+  return way === '' || (!way.startsWith('..') && !isAbsolute(way))
+}
+
+// --- internal ---
+
+function executable(file: string): string | undefined {
+  try {
+    accessSync(file, constants.X_OK)
+    return statSync(file).isFile() ? file : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,165 @@
+// What is wrong with the configuration on this machine, each with its cause and how to mend it.
+
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { unsafeReason } from '../base/places.ts'
+import { isSecretName, isSecretValue } from '../base/redact.ts'
+import { findCommand } from './binary.ts'
+import { expandText } from './expand.ts'
+import { hazardsOf } from './hazards.ts'
+import type { ServerEntry, Snapshot } from './load.ts'
+import { problemLine } from './problem.ts'
+import { missingWarnings, scopeOf } from './status.ts'
+import type { Subject } from './trust.ts'
+
+export interface Finding {
+  readonly severity: 'ok' | 'warning' | 'error'
+  readonly check: string
+  readonly message: string
+  readonly fix?: string
+  readonly server?: string
+  /** A repair that is safe to make without asking. */
+  readonly repair?: { readonly kind: 'mode'; readonly file: string; readonly mode: number }
+}
+
+const MIN_NODE = [20, 19]
+
+/** Runs every check of the configuration. Looks only. */
+export function examine(snapshot: Snapshot, subjects: readonly Subject[]): Finding[] {
+  const entries = [...snapshot.servers.values()]
+  return [
+    checkNode(),
+    ...checkFiles(snapshot),
+    ...snapshot.problems.map(
+      (problem): Finding => ({
+        severity: problem.severity,
+        check: 'config',
+        message: problemLine(problem),
+        ...(problem.server === undefined ? {} : { server: problem.server }),
+      }),
+    ),
+    ...missingWarnings(snapshot).map(
+      (problem): Finding => ({
+        severity: 'warning',
+        check: 'variables',
+        message: `${problem.file}${problem.line ? `:${problem.line}` : ''}: ${problem.message}`,
+        ...(problem.hint ? { fix: problem.hint.replace(/^run: /, '') } : {}),
+        ...(problem.server === undefined ? {} : { server: problem.server }),
+      }),
+    ),
+    ...entries.flatMap((entry) => checkServer(entry, snapshot)),
+    ...checkTrust(subjects),
+    ...checkUse(snapshot),
+    ...checkState(snapshot),
+  ]
+}
+
+// --- internal ---
+
+function checkNode(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const [wantMajor = 0, wantMinor = 0] = MIN_NODE
+  const ok = major > wantMajor || (major === wantMajor && minor >= wantMinor)
+  return ok
+    ? { severity: 'ok', check: 'node', message: `Node ${process.versions.node}` }
+    : {
+        severity: 'error',
+        check: 'node',
+        message: `Node ${process.versions.node} is too old`,
+        fix: `install Node ${MIN_NODE.join('.')} or newer`,
+      }
+}
+
+function checkFiles(snapshot: Snapshot): Finding[] {
+  const read = snapshot.looked.filter((it) => it.state === 'read')
+  if (read.length === 0)
+    return [{ severity: 'warning', check: 'files', message: 'no configuration file was found', fix: 'busbar import' }]
+  return [
+    { severity: 'ok', check: 'files', message: `read ${read.map((it) => it.file).join(', ')}` },
+    ...snapshot.layers.flatMap(({ source }): Finding[] => {
+      const stats = statSync(source.file, { throwIfNoEntry: false })
+      if (!stats || (stats.mode & 0o077) === 0 || !holdsSecrets(source.document.value)) return []
+      const repair = { kind: 'mode' as const, file: source.file, mode: 0o600 }
+      const message = `${source.file} holds what looks like a secret and can be read by other users`
+      return [{ severity: 'warning', check: 'secrets', message, fix: `chmod 600 ${source.file}`, repair }]
+    }),
+  ]
+}
+
+function checkServer(entry: ServerEntry, snapshot: Snapshot): Finding[] {
+  const { definition, name } = entry
+  if (!definition?.enabled || !snapshot.config.enabled) return []
+  const findings: Finding[] = []
+  if (definition.command !== undefined) {
+    const command = expandText(definition.command, scopeOf(entry, snapshot))
+    const root = entry.sources.at(-1)?.root ?? snapshot.root
+    if (command.ok && findCommand(command.value, definition.cwd ?? root, snapshot.env['PATH']) === undefined)
+      findings.push({
+        severity: 'error',
+        check: 'command',
+        server: name,
+        message: `${name}: the program "${command.value}" is not found`,
+        fix: installAdvice(command.value),
+      })
+  }
+  if (definition.sandbox && findCommand('bwrap', snapshot.root, snapshot.env['PATH']) === undefined)
+    findings.push({
+      severity: 'error',
+      check: 'sandbox',
+      server: name,
+      message: `${name}: asks for a sandbox, and bubblewrap is not installed`,
+      fix: 'install bubblewrap (apt install bubblewrap)',
+    })
+  for (const hazard of hazardsOf(definition))
+    findings.push({ severity: 'warning', check: 'hazard', server: name, message: `${name}: ${hazard}` })
+  return findings
+}
+
+function installAdvice(command: string): string {
+  if (command === 'uvx' || command === 'uv') return 'install uv, which brings uvx'
+  if (command === 'npx' || command === 'npm') return 'install npm, which brings npx'
+  return command.includes('/') ? 'check the path' : `install ${command}, or write its full path`
+}
+
+function checkTrust(subjects: readonly Subject[]): Finding[] {
+  const asking = subjects.filter((it) => it.state !== 'trusted')
+  if (asking.length === 0) return []
+  const names = asking.map((it) => (it.kind === 'server' ? it.name : `settings of ${it.file}`))
+  return [{ severity: 'warning', check: 'trust', message: `not trusted yet: ${names.join(', ')}`, fix: 'busbar trust' }]
+}
+
+function checkUse(snapshot: Snapshot): Finding[] {
+  if (!snapshot.config.enabled)
+    return [{ severity: 'warning', check: 'switch', message: 'integrations are off: no server starts', fix: 'set enabled: true' }]
+  if (snapshot.assignments.length === 0) return []
+  const used = new Set(snapshot.assignments.flatMap((it) => it.servers))
+  return [...snapshot.servers.values()]
+    .filter((entry) => entry.definition?.enabled && !used.has(entry.name))
+    .map((entry) => ({
+      severity: 'warning',
+      check: 'use',
+      server: entry.name,
+      message: `${entry.name}: no enabled agent may use it, so it does not start`,
+      fix: `add it to an agent's servers, or run: busbar remove ${entry.name}`,
+    }))
+}
+
+function checkState(snapshot: Snapshot): Finding[] {
+  const { state } = snapshot.places
+  return [state, join(state, 'trust.json')].flatMap((file): Finding[] => {
+    const reason = unsafeReason(file)
+    if (reason === undefined) return []
+    const finding: Finding = { severity: 'error', check: 'state', message: `${file} ${reason}`, fix: `make it yours alone: chmod go-w ${file}` }
+    const stats = statSync(file, { throwIfNoEntry: false })
+    const mine = stats?.uid === process.getuid?.()
+    return [mine && stats ? { ...finding, repair: { kind: 'mode', file, mode: stats.mode & 0o755 } } : finding]
+  })
+}
+
+function holdsSecrets(value: unknown, key = ''): boolean {
+  if (typeof value === 'string')
+    return !value.includes('${') && value.length >= 8 && (isSecretValue(value) || (isSecretName(key) && !/^\w+:\/\//.test(value)))
+  if (Array.isArray(value)) return value.some((item) => holdsSecrets(item))
+  if (typeof value !== 'object' || value === null) return false
+  return Object.entries(value).some(([name, item]) => holdsSecrets(item, name))
+}

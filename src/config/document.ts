@@ -1,0 +1,99 @@
+// A configuration file as data that still knows where each value was written.
+
+import { readFileSync, statSync } from 'node:fs'
+import { extname } from 'node:path'
+import type { Path } from './edit/change.ts'
+import { parseJsonDocument } from './document-json.ts'
+import { parseTomlDocument } from './document-toml.ts'
+import { parseYamlDocument } from './document-yaml.ts'
+import type { Problem } from './problem.ts'
+
+export type Syntax = 'yaml' | 'json' | 'toml'
+
+export interface Position {
+  readonly line: number
+  readonly column: number
+}
+
+export interface Document {
+  readonly file: string
+  readonly syntax: Syntax
+  readonly text: string
+  /** Plain data; null for an empty file. */
+  readonly value: unknown
+  /** Where a path stands; for one that is not in the file, its nearest parent. */
+  readonly at: (path: Path) => Position | undefined
+  /** A number or boolean as it was typed (`1.10` stays `1.10`), for places that want text. */
+  readonly typed: (path: Path) => string | undefined
+}
+
+export type Reading =
+  | { readonly kind: 'document'; readonly document: Document }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'broken'; readonly problems: readonly Problem[] }
+
+const MAX_BYTES = 4 * 1024 * 1024
+
+/** Reads one file. Whatever is wrong with it comes back as problems, never as an exception. */
+export function readDocument(file: string): Reading {
+  let bytes: Buffer
+  try {
+    const stats = statSync(file, { throwIfNoEntry: false })
+    if (stats === undefined) return { kind: 'absent' }
+    if (!stats.isFile()) return broken(file, 'is not a file')
+    if (stats.size > MAX_BYTES) return broken(file, `has ${stats.size} bytes; at most ${MAX_BYTES} are read`)
+    bytes = readFileSync(file)
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    if (reason === 'ENOENT' || reason === 'ENOTDIR') return { kind: 'absent' }
+    return broken(file, `cannot be read (${reason})`, reason === 'EACCES' ? 'check its permissions' : undefined)
+  }
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return broken(file, 'is not UTF-8 text', 'save it as UTF-8')
+  }
+  return parseDocument(file, text)
+}
+
+/** Parses text that stands, or would stand, in `file`. The file's ending picks the syntax. */
+export function parseDocument(file: string, text: string, syntax: Syntax = syntaxOf(file, text)): Reading {
+  try {
+    switch (syntax) {
+      case 'yaml':
+        return parseYamlDocument(file, text)
+      case 'json':
+        return parseJsonDocument(file, text)
+      case 'toml':
+        return parseTomlDocument(file, text)
+    }
+  } catch (error) {
+    // The parsers recurse, so absurd nesting ends in a RangeError.
+    if (error instanceof RangeError) return broken(file, 'is nested too deeply')
+    throw error
+  }
+}
+
+/** By ending; a file without a telling one is JSON when it starts like JSON. */
+export function syntaxOf(file: string, text = ''): Syntax {
+  switch (extname(file).toLowerCase()) {
+    case '.json':
+    case '.jsonc':
+    case '.json5':
+      return 'json'
+    case '.toml':
+      return 'toml'
+    case '.yaml':
+    case '.yml':
+      return 'yaml'
+    default:
+      return /^\s*(?:\/[/*]|[{[])/.test(text.replace(/^\uFEFF/, '')) ? 'json' : 'yaml'
+  }
+}
+
+// --- internal ---
+
+function broken(file: string, message: string, hint?: string): Reading {
+  return { kind: 'broken', problems: [{ severity: 'error', file, message, ...(hint ? { hint } : {}) }] }
+}

@@ -1,0 +1,466 @@
+// Random files and changes: whatever a person wrote, an edit keeps it or refuses. EDIT_RUNS raises the number of examples.
+
+import fc from 'fast-check'
+import { createScanner, findNodeAtLocation, parseTree } from 'jsonc-parser'
+import { expect, test } from 'vitest'
+import { Document, isMap, isPair, isSeq, parseDocument, visit } from 'yaml'
+import { applyChange } from './apply.ts'
+import type { Change, Path } from './change.ts'
+import { editText } from './edit.ts'
+
+type Syntax = 'yaml' | 'json'
+interface File {
+  readonly syntax: Syntax
+  readonly text: string
+}
+
+const RUNS = Number(process.env['EDIT_RUNS'] ?? 500)
+const TIMEOUT = 10_000 + RUNS * 50
+
+// --- data ---
+
+const ODD = [
+  ...[
+    '',
+    ' ',
+    '1',
+    '0x1',
+    'null',
+    '~',
+    'true',
+    '-',
+    '- a',
+    '? q',
+    ': c',
+    'x: y',
+    'x:',
+    '# h',
+    'a #b',
+    "it's",
+    'a"b',
+  ],
+  ...[
+    '[',
+    ']',
+    '{k',
+    '}',
+    ',',
+    'a, b',
+    '&x',
+    '*y',
+    '!t',
+    '%d',
+    '@a',
+    '`c',
+    '|',
+    '>',
+    '---',
+    '...',
+    '__proto__',
+    'é',
+  ],
+  ...[
+    'a\tb',
+    ' lead',
+    'trail ',
+    '//',
+    '/* x */',
+    '\\',
+    '=',
+    '\u2028',
+    '😀',
+    '1e3',
+    '2001-01-01',
+    'yes',
+    '.inf',
+  ],
+]
+const TEXTS = [
+  'a\nb',
+  'a\nb\n',
+  '\na',
+  'a\n\n',
+  'a\n\nb\n',
+  '  a\nb',
+  'a \nb',
+  '# a\nb',
+  'a: 1\n  b: 2\n',
+  '\n',
+  'a\r\nb',
+]
+const word = fc.constantFrom('a', 'b', 'c', 'd', 'name', 'command')
+const key = fc.oneof({ weight: 5, arbitrary: word }, fc.constantFrom(...ODD, 'a\nb'))
+const scalar = fc.oneof(
+  { weight: 3, arbitrary: word },
+  { weight: 2, arbitrary: fc.constantFrom(...ODD) },
+  fc.constantFrom(...TEXTS, 'long words in a row '.repeat(6)),
+  fc.constantFrom(null, true, false, 0, 7, -1.5, 1e21),
+)
+const { value, map } = fc.letrec<{ value: unknown; map: Record<string, unknown> }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    { weight: 3, arbitrary: scalar },
+    fc.array(tie('value'), { maxLength: 4 }),
+    tie('map'),
+  ),
+  map: fc
+    .uniqueArray(fc.tuple(key, tie('value')), { selector: ([name]) => name, maxLength: 4 })
+    .map(Object.fromEntries),
+}))
+const filled = map.filter((data) => Object.keys(data).length > 0)
+
+// --- files ---
+
+/** An endless supply of choices, drawn once, so that a failing example shrinks and repeats. */
+const dice = fc
+  .infiniteStream(fc.nat({ max: 999 }))
+  .map((stream) => (sides: number) => Number(stream.next().value) % sides)
+type Dice = (sides: number) => number
+
+function sameYaml(text: string, data: unknown): boolean {
+  const document = parseDocument(text)
+  return document.errors.length === 0 && JSON.stringify(document.toJS()) === JSON.stringify(data)
+}
+
+function yamlText(data: unknown, roll: Dice): string {
+  const document = new Document(data, { aliasDuplicateObjects: false })
+  visit(document, {
+    Collection: (_, node) => {
+      if (roll(4) === 0) node.flow = true
+    },
+  })
+  const styled = document.toString({
+    indent: 1 + roll(4),
+    indentSeq: roll(2) === 0,
+    lineWidth: [0, 20, 80][roll(3)] ?? 0,
+    flowCollectionPadding: roll(2) === 0,
+  })
+  const plain = document.toJS()
+  // The yaml package writes some block scalars wrongly at an indent of 1.
+  const base = sameYaml(styled, plain) ? styled : document.toString({ lineWidth: 0 })
+  let lines = base.replace(/\n$/, '').split('\n')
+  const marked = (index: number): string[][] => {
+    const line = lines[index] ?? ''
+    const indents = [0, indentOf(line), indentOf(lines[index + 1] ?? ''), indentOf(line) + 1 + roll(6)]
+    const own = `${' '.repeat(indents[roll(4)] ?? 0)}#${roll(2) ? '\t' : ' '}${mark()}`
+    return [[`${line} # ${mark()}`], [line, own], [line, '', own], [line, '']]
+  }
+  let marks = 0
+  const mark = (): string => `mark${marks++};`
+  for (let index = lines.length - 1; index >= 0; index--) {
+    if (roll(3) > 0) continue
+    const next = lines.toSpliced(index, 1, ...(marked(index)[roll(4)] ?? []))
+    // Inside of a quoted or block scalar a comment would be text.
+    if (sameYaml(`${next.join('\n')}\n`, plain)) lines = next
+  }
+  if (roll(4) === 0) lines.unshift(`# ${mark()}`)
+  if (roll(5) === 0) lines.unshift('---')
+  if (roll(5) === 0) lines.push('...', `# ${mark()}`)
+  const last = lines.at(-1) ?? ''
+  const end = roll(4) === 0 && sameYaml(lines.join('\n'), plain) && last.trim() !== '' ? '' : '\n'
+  return lines.join('\n') + end
+}
+
+function jsonText(data: unknown, roll: Dice): string {
+  const indent = ['', 1, 2, 4, '\t'][roll(5)]
+  const base = JSON.stringify(data, null, indent)
+  const often = 4 + roll(20)
+  let result = ''
+  let marks = 0
+  const scanner = createScanner(base, false)
+  for (scanner.scan(); scanner.getTokenLength() > 0; scanner.scan()) {
+    const token = base.slice(scanner.getTokenOffset(), scanner.getPosition())
+    // JSON.stringify puts no space before a closing bracket on the same line, so this finds the end of a full collection.
+    if (
+      /^\n/.test(token) &&
+      roll(8) === 0 &&
+      /[^[{,]$/.test(result) &&
+      /^\s*[\]}]/.test(base.slice(scanner.getTokenOffset()))
+    )
+      result += ','
+    const note = roll(often)
+    if (note === 0) result += ` /* mark${marks++}; */`
+    if (note === 1) result += ` // mark${marks++};\n`
+    if (note === 2) result += '\n'
+    if (note === 3 && roll(3) === 0) result += ` /* mark${marks++};\n over */ `
+    result += token
+  }
+  return result + ['', '\n', `\n// mark${marks++};`][roll(3)]
+}
+
+const file = (syntax: Syntax): fc.Arbitrary<File> =>
+  fc.tuple(filled, dice).map(([data, roll]) => {
+    const text = syntax === 'yaml' ? yamlText(data, roll) : jsonText(data, roll)
+    const ended = roll(3) === 0 ? text.replaceAll('\n', '\r\n') : text
+    return { syntax, text: (roll(10) === 0 ? '\uFEFF' : '') + ended }
+  })
+
+/** Read without the code under test: comments and trailing commas taken out, the rest is plain JSON. */
+function dataOf({ syntax, text }: File): unknown {
+  const body = text.replace(/^\uFEFF/, '')
+  if (syntax === 'yaml') return parseDocument(body).toJS()
+  const scanner = createScanner(body, true)
+  const tokens: string[] = []
+  for (scanner.scan(); scanner.getTokenLength() > 0; scanner.scan()) {
+    const token = body.slice(scanner.getTokenOffset(), scanner.getPosition())
+    if (/^[\]}]/.test(token) && tokens.at(-1) === ',') tokens.pop()
+    tokens.push(token)
+  }
+  return JSON.parse(tokens.join(''))
+}
+
+// --- changes ---
+
+const draft = fc.record({
+  kind: fc.constantFrom('set', 'new', 'deep', 'delete', 'delete', 'append', 'list'),
+  pick: fc.nat(),
+  name: key,
+  other: key,
+  value,
+})
+type Draft = typeof draft extends fc.Arbitrary<infer T> ? T : never
+
+function childOf(data: unknown, name: string): unknown {
+  return typeof data === 'object' && data !== null && Object.hasOwn(data, name)
+    ? Reflect.get(data, name)
+    : undefined
+}
+
+function* places(data: unknown, path: Path = []): Generator<{ path: Path; data: unknown }> {
+  yield { path, data }
+  if (typeof data !== 'object' || data === null) return
+  for (const [name, child] of Object.entries(data)) {
+    yield* places(child, [...path, Array.isArray(data) ? Number(name) : name])
+  }
+}
+
+/** A change that fits the data, made from a draft that knew nothing of it. */
+function fitted(root: unknown, { kind, pick, name, other, value }: Draft): Change | undefined {
+  const all = [...places(root)]
+  const maps = all.filter(({ data }) => typeof data === 'object' && data !== null && !Array.isArray(data))
+  const fitting = {
+    set: all.slice(1),
+    delete: all.slice(1),
+    append: all.filter(({ data }) => Array.isArray(data)),
+    new: maps,
+    deep: maps.filter(({ data }) => (childOf(data, name) ?? null) === null),
+    list: maps.filter(({ data }) => (childOf(data, name) ?? null) === null),
+  }[kind]
+  const path = fitting[pick % Math.max(fitting.length, 1)]?.path
+  if (path === undefined) return undefined
+  if (kind === 'delete') return { kind, path }
+  if (kind === 'append') return { kind, path, value }
+  if (kind === 'list') return { kind: 'append', path: [...path, name], value }
+  const rest = kind === 'set' ? [] : kind === 'new' ? [name] : [name, other]
+  return { kind: 'set', path: [...path, ...rest], value }
+}
+
+// --- what may differ ---
+
+/** Character ranges of the old text: comments may vanish only in `gone`, lines may change only where they meet `near`. */
+interface Touched {
+  readonly gone: readonly [number, number]
+  readonly near: readonly [number, number]
+}
+
+function touched(file: File, change: Change): Touched {
+  return file.syntax === 'yaml' ? touchedYaml(file.text, change) : touchedJson(file.text, change)
+}
+
+interface Span {
+  readonly start: number
+  readonly end: number
+  /** With the comments that the parser counts to it. */
+  readonly far: number
+}
+
+function touchedYaml(text: string, { path, kind }: Change): Touched {
+  const document = parseDocument(text, { keepSourceTokens: true })
+  const span = (item: unknown): Span => {
+    const key = isPair(item) ? item.key : item
+    const last = isPair(item) ? (item.value ?? item.key) : item
+    const range = (node: unknown): readonly number[] => (node as { range: number[] }).range // every parsed node has one
+    return { start: range(key)[0] ?? 0, end: range(last)[1] ?? 0, far: range(last)[2] ?? 0 }
+  }
+  let node: unknown = document.contents
+  let lead = 0
+  for (const [depth, segment] of path.entries()) {
+    if (!isMap(node) && !isSeq(node)) break
+    const { items, flow } = node
+    const index = isMap(node)
+      ? node.items.findIndex(
+          (pair) => String((pair.key as { value: unknown }).value ?? '') === String(segment),
+        ) // scalars only
+      : Number(segment)
+    const item = items[index]
+    const end = document.contents === node ? text.length : span(node).end
+    if (item === undefined) {
+      const at = items.length > 0 ? span(items.at(-1)).end : lead
+      return flow ? { gone: [0, 0], near: [at, end] } : { gone: [0, 0], near: [0, 0] }
+    }
+    const { start: first, far } = span(item)
+    const start = isMap(node) || flow ? first : text.lastIndexOf('-', first - 1)
+    if (depth === path.length - 1 && kind === 'delete') {
+      const before = index > 0 ? span(items[index - 1]).end : lead
+      const after = items[index + 1] === undefined ? end : span(items[index + 1]).start + 1
+      const compact = /\S/.test(text.slice(text.lastIndexOf('\n', start) + 1, start))
+      const gone = [start, Math.max(far, deeper(text, start, span(item).end))] as const
+      const wide = flow || items.length === 1 || compact
+      return { gone, near: wide ? [before, Math.max(after, gone[1])] : gone }
+    }
+    lead = start
+    node = isPair(item) ? item.value : item
+  }
+  if (node === null) return { gone: [0, 0], near: [lead, lead] }
+  const { start, end } = span(node)
+  const listed = kind === 'append' && isSeq(node) && node.items.length > 0
+  if (listed)
+    return { gone: [0, 0], near: isSeq(node) && node.flow ? [span(node.items.at(-1)).end, end] : [0, 0] }
+  return kind === 'append' ? { gone: [0, 0], near: [lead, end] } : { gone: [start, end], near: [lead, end] }
+}
+
+/** The end of the line, or of the comments below it that are indented deeper than the entry at `start`. */
+function deeper(text: string, start: number, end: number): number {
+  const column = start - text.lastIndexOf('\n', start) - 1
+  const lines = text.slice(end).split('\n')
+  const [first = '', ...rest] = lines
+  let length = first.length
+  let position = length
+  for (const line of rest) {
+    position += line.length + 1
+    if (/^\s*$/.test(line)) continue
+    if (!/^\s*#/.test(line) || indentOf(line) <= column - 2) break
+    length = position
+  }
+  return end + length
+}
+
+function touchedJson(text: string, { path, kind }: Change): Touched {
+  const root = parseTree(text.replace(/^\uFEFF/, ' '), [], { allowTrailingComma: true })
+  for (let depth = path.length; depth >= 0 && root !== undefined; depth--) {
+    const node = findNodeAtLocation(root, path.slice(0, depth))
+    if (node === undefined) continue
+    const end = node.offset + node.length
+    const last = node.children?.at(-1)
+    if (depth === path.length && kind === 'set') return { gone: [node.offset, end], near: [node.offset, end] }
+    if (depth < path.length || kind === 'append') {
+      return { gone: [0, 0], near: [last === undefined ? node.offset : last.offset + last.length, end] }
+    }
+    const entry = node.parent?.type === 'property' ? node.parent : node
+    const siblings = entry.parent?.children ?? []
+    const index = siblings.indexOf(entry)
+    const before = siblings[index - 1]
+    const stop = text.indexOf('\n', end) < 0 ? text.length : text.indexOf('\n', end)
+    const comma = /^\s*,.*/.exec(text.slice(end))?.[0].length ?? 0
+    const far = Math.max(stop, end + comma)
+    const outer = entry.parent?.offset ?? 0
+    const near = [before === undefined ? outer : before.offset + before.length, far] as const
+    const next = siblings[index + 1]?.offset ?? outer + (entry.parent?.length ?? 0)
+    return { gone: [entry.offset, far], near: [near[0], Math.max(far, next)] }
+  }
+  return { gone: [0, 0], near: [0, text.length] }
+}
+
+function indentOf(line: string): number {
+  return line.length - line.trimStart().length
+}
+
+function isWithin<T>(part: readonly T[], whole: readonly T[]): boolean {
+  let position = 0
+  for (const element of whole) if (element === part[position]) position++
+  return position === part.length
+}
+
+function marksIn(text: string): string[] {
+  return text.match(/mark\d+;/g) ?? []
+}
+
+function expectKept(before: File, after: string, change: Change): void {
+  const { text } = before
+  const { gone, near } = touched(before, change)
+  const kept = marksIn(text.slice(0, gone[0])).concat(marksIn(text.slice(gone[1])))
+  expect(isWithin(kept, marksIn(after)), `comments ${kept} in ${marksIn(after)}`).toBe(true)
+  expect(isWithin(marksIn(after), marksIn(text)), 'comments in order').toBe(true)
+  if (text.includes('\n') && !/(^|[^\r])\n/.test(text)) expect(after).not.toMatch(/(^|[^\r])\n/)
+  let position = 0
+  const lines = text.split('\n').flatMap((line) => {
+    const start = position
+    position += line.length + 1
+    return start + line.length < near[0] || start > near[1] ? [line.replace(/\r$/, '')] : []
+  })
+  const result = after.split(/\r?\n/)
+  expect(
+    lines.filter((line) => !result.includes(line)),
+    'lost lines',
+  ).toEqual([])
+  expect(isWithin(lines, result), 'lines in order').toBe(true)
+}
+
+// --- properties ---
+
+for (const syntax of ['yaml', 'json'] as const) {
+  test(
+    `${syntax}: random changes alter the data as told and nothing else`,
+    () => {
+      const property = fc.property(
+        file(syntax),
+        fc.array(draft, { minLength: 1, maxLength: 4 }),
+        (start, drafts) => {
+          let { text } = start
+          for (const draft of drafts) {
+            const before = { syntax, text }
+            const data = dataOf(before)
+            const change = fitted(data, draft)
+            if (change === undefined) continue
+            const cleaned = JSON.parse(JSON.stringify(change))
+            text = editText(text, syntax, [change])
+            const wanted = applyChange(data, cleaned)
+            expect(dataOf({ syntax, text })).toEqual(wanted)
+            if (text !== before.text) expectKept(before, text, change)
+          }
+        },
+      )
+      fc.assert(property, { numRuns: RUNS })
+    },
+    TIMEOUT,
+  )
+
+  test(
+    `${syntax}: a new key that is deleted again leaves the bytes as they were`,
+    () => {
+      const property = fc.property(file(syntax), fc.nat(), key, value, ({ text }, pick, name, value) => {
+        const maps = [...places(dataOf({ syntax, text }))].filter(
+          ({ data }) => typeof data === 'object' && data !== null && Object.keys(data).length > 0,
+        )
+        const { path, data } = maps[pick % maps.length] ?? { path: [], data: {} }
+        const isList = Array.isArray(data)
+        if (childOf(data, name) !== undefined) return
+        const added = [...path, isList ? data.length : name]
+        const set: Change = { kind: 'set', path: added, value }
+        const longer = editText(text, syntax, [set])
+        expect(longer).not.toBe(text)
+        expect(editText(longer, syntax, [{ kind: 'delete', path: added }])).toBe(text)
+      })
+      fc.assert(property, { numRuns: RUNS })
+    },
+    TIMEOUT,
+  )
+
+  test(
+    `${syntax}: repeating a change changes nothing more`,
+    () => {
+      const property = fc.property(file(syntax), draft, ({ text }, draft) => {
+        const change = fitted(dataOf({ syntax, text }), draft)
+        // Deleting a list's element again would take the next one.
+        if (change === undefined || (change.kind === 'delete' && typeof change.path.at(-1) === 'number'))
+          return
+        const once = editText(text, syntax, [change])
+        expect(editText(once, syntax, [change])).toBe(once)
+        expect(editText(text, syntax, [change, change])).toBe(once)
+        expect(editText(text, syntax, [])).toBe(text)
+      })
+      fc.assert(property, { numRuns: RUNS })
+    },
+    TIMEOUT,
+  )
+}

@@ -1,0 +1,208 @@
+// From a document of any known format to one native shape.
+
+import type { Document } from '../document.ts'
+import type { Path } from '../edit/change.ts'
+import { pathText, type Problem, valueText } from '../problem.ts'
+import { readAgents, readIntegrations } from './agents.ts'
+import type { Format } from './detect.ts'
+import { readServerEntry } from './server-entry.ts'
+import { isRecord, Shape } from './shape.ts'
+
+/** A value that VS Code would ask the person for: `${input:id}`. */
+export interface Input {
+  readonly description?: string
+  readonly fallback?: string
+}
+
+export interface Reading {
+  readonly shape: Shape
+  readonly inputs: ReadonlyMap<string, Input>
+  readonly problems: readonly Problem[]
+}
+
+/** Where each format keeps its servers. */
+export function serverContainers(format: Format, value: unknown, root: string): Path[] {
+  const has = (...path: string[]) => isRecord(dig(value, path))
+  switch (format.id) {
+    case 'busbar':
+      return [['servers'], ['mcpServers']].filter((path) => dig(value, path) !== undefined)
+    case 'aicib':
+      return [['integrations', 'servers'], ['servers'], ['mcpServers']].filter(
+        (path) => dig(value, path) !== undefined,
+      )
+    case 'beans':
+    case 'mcp-servers':
+      return [['servers']]
+    case 'vscode':
+      return has('servers') ? [['servers']] : [['mcp', 'servers']]
+    case 'zed':
+      return [['context_servers']]
+    case 'codex':
+      return [['mcp_servers']]
+    case 'opencode':
+      return has('mcp', 'servers') ? [['mcp', 'servers']] : [['mcp']]
+    case 'goose':
+      return [['extensions']]
+    case 'claude-code':
+      return [['mcpServers'], ['projects', root, 'mcpServers']].filter((path) => has(...path))
+    default:
+      return [['mcpServers']]
+  }
+}
+
+/** Reads a document. `root` is the project folder: ~/.claude.json keeps servers by project. */
+export function readFormat(document: Document, format: Format, root: string): Reading {
+  const shape = new Shape()
+  const problems: Problem[] = []
+  const value = isRecord(document.value) ? document.value : {}
+  for (const container of serverContainers(format, value, root)) {
+    const servers = dig(value, container)
+    if (Array.isArray(servers)) readServerList(document, format, shape, problems, container, servers)
+    else if (isRecord(servers)) readServerMap(document, format, shape, problems, container, servers)
+    else if (servers !== null && servers !== undefined)
+      problems.push(at(document, container, `is ${valueText(servers)}; expected a map of servers by name`))
+  }
+  if (format.id === 'claude-code') readSwitchedOff(value, root, shape)
+  if (format.id === 'aicib') readIntegrations(document, shape, problems)
+  if (format.id === 'busbar' || format.id === 'aicib') readSettings(value, format, shape)
+  if (format.id === 'mcp-servers') readSwitches(document, value, shape, problems)
+  if (format.id === 'busbar' || format.id === 'aicib') readAgents(document, format, shape, problems)
+  return { shape, inputs: readInputs(value), problems }
+}
+
+// --- internal ---
+
+/** Sections of the native format, taken over as they stand. */
+const SETTINGS = new Set(['version', 'enabled', 'lead', 'defaults', 'gateway', 'agent', 'steward', 'store', 'composio'])
+const READ_ELSEWHERE = new Set(['servers', 'mcpServers', 'agents', 'integrations', 'extends', '$schema'])
+
+function readServerMap(
+  document: Document,
+  format: Format,
+  shape: Shape,
+  problems: Problem[],
+  container: Path,
+  servers: Record<string, unknown>,
+): void {
+  for (const [key, raw] of Object.entries(servers)) {
+    const from = [...container, key]
+    if (!format.ours && isRecord(raw) && !isServer(raw)) continue
+    // Cline's marketplace names servers like `github.com/owner/repo`; our addresses are `server/tool`.
+    const name = format.ours ? key : key.trim().replaceAll('/', '-')
+    if (shape.get(['servers', name]) !== undefined) {
+      if (format.ours) problems.push(at(document, from, 'is defined twice in this file'))
+      // In ~/.claude.json the project's own entry goes before the general one.
+      if (format.id !== 'claude-code') continue
+    }
+    readServerEntry(raw, { from, target: ['servers', name], shape, traits: format, document })
+  }
+}
+
+/** The list form: `id` is the name, `name` the prefix of its tools. */
+function readServerList(
+  document: Document,
+  format: Format,
+  shape: Shape,
+  problems: Problem[],
+  container: Path,
+  servers: readonly unknown[],
+): void {
+  servers.forEach((raw, index) => {
+    const from = [...container, index]
+    if (!isRecord(raw)) {
+      problems.push(at(document, from, `is ${valueText(raw)}; expected a server with id, name and command`))
+      return
+    }
+    const { id, name, ...entry } = raw
+    const key = id ?? name
+    if (typeof key !== 'string' || key === '') {
+      problems.push(at(document, [...from, 'id'], `is ${valueText(key)}; expected a text, the server's name`))
+      return
+    }
+    if (shape.get(['servers', key]) !== undefined) {
+      problems.push(at(document, [...from, 'id'], `is ${valueText(key)}, which an earlier server has`))
+      return
+    }
+    readServerEntry(entry, { from, target: ['servers', key], shape, traits: format, document })
+    if (typeof name === 'string' && name !== key)
+      shape.put(['servers', key, 'prefix'], name, [...from, 'name'])
+    else if (name !== undefined && typeof name !== 'string')
+      problems.push(at(document, [...from, 'name'], `is ${valueText(name)}; expected a text`))
+  })
+}
+
+/** Entries of another tool that stand for something else: built-in parts, extensions, switches. */
+function isServer(raw: Record<string, unknown>): boolean {
+  const type = raw['type']
+  if (typeof type === 'string' && /^(?:builtin|platform|frontend|inline_python)$/.test(type)) return false
+  return ['command', 'cmd', 'url', 'uri', 'serverUrl', 'httpUrl', 'type', 'transport', 'args'].some(
+    (key) => key in raw && raw[key] !== null,
+  )
+}
+
+function readSettings(value: Record<string, unknown>, format: Format, shape: Shape): void {
+  for (const [key, section] of Object.entries(value)) {
+    if (READ_ELSEWHERE.has(key) || section === null) continue
+    // In somebody's company file the other sections are none of our business.
+    if (format.id === 'aicib' && !SETTINGS.has(key)) continue
+    if (isRecord(section)) {
+      shape.ensure([key], {}, [key])
+      for (const [name, item] of Object.entries(section)) shape.put([key, name], item, [key, name])
+    } else shape.put([key], section, [key])
+  }
+}
+
+function readSwitches(
+  document: Document,
+  value: Record<string, unknown>,
+  shape: Shape,
+  problems: Problem[],
+): void {
+  const switches: [string, Path, (on: boolean) => unknown][] = [
+    ['subAgentEnabled', ['steward', 'enabled'], (on) => on],
+    ['autoDiscoveryEnabled', ['steward', 'autoDiscovery'], (on) => on],
+    ['toolApprovalRequired', ['defaults', 'approval'], (on) => (on ? 'always' : 'never')],
+  ]
+  for (const [key, target, convert] of switches) {
+    const given = value[key]
+    if (given === undefined || given === null) continue
+    if (typeof given === 'boolean') shape.put(target, convert(given), [key])
+    else problems.push(at(document, [key], `is ${valueText(given)}; expected true or false`))
+  }
+}
+
+/** Claude Code keeps a project's switched-off servers in a list beside them. */
+function readSwitchedOff(value: Record<string, unknown>, root: string, shape: Shape): void {
+  const from = ['projects', root, 'disabledMcpServers']
+  const names = dig(value, from)
+  if (!Array.isArray(names)) return
+  names.forEach((name, index) => {
+    if (typeof name === 'string' && isRecord(shape.get(['servers', name])))
+      shape.put(['servers', name, 'enabled'], false, [...from, index])
+  })
+}
+
+function readInputs(value: Record<string, unknown>): Map<string, Input> {
+  const list = value['inputs'] ?? dig(value, ['mcp', 'inputs'])
+  const inputs = new Map<string, Input>()
+  if (!Array.isArray(list)) return inputs
+  for (const item of list) {
+    if (!isRecord(item) || typeof item['id'] !== 'string') continue
+    const { description, default: fallback } = item
+    inputs.set(item['id'], {
+      ...(typeof description === 'string' ? { description } : {}),
+      ...(typeof fallback === 'string' && fallback !== '' ? { fallback } : {}),
+    })
+  }
+  return inputs
+}
+
+function at(document: Document, path: Path, message: string): Problem {
+  return { severity: 'error', file: document.file, ...document.at(path), path: pathText(path), message }
+}
+
+function dig(value: unknown, path: Path): unknown {
+  let found = value
+  for (const step of path) found = isRecord(found) && Object.hasOwn(found, step) ? found[step] : undefined
+  return found
+}

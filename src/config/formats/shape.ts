@@ -1,0 +1,70 @@
+// What a reader of a format produces: data in the native shape, and for each part that stood elsewhere in the file,
+// where that was. Messages and `get` then name the place a person wrote, whatever the format.
+
+import type { Path } from '../edit/change.ts'
+
+export class Shape {
+  readonly data: Record<string, unknown> = {}
+  readonly #moved = new Map<string, Path>()
+
+  /** Puts a value at a native path and remembers the path it has in the file. */
+  put(target: Path, value: unknown, from: Path): void {
+    const last = target.at(-1)
+    if (last === undefined) return
+    let parent: Record<string, unknown> | unknown[] = this.data
+    for (const step of target.slice(0, -1)) parent = child(parent, step)
+    assign(parent, last, value)
+    this.#moved.set(JSON.stringify(target), from)
+  }
+
+  /** Makes sure that a map, or a list, is there, and remembers where it stands in the file. */
+  ensure(target: Path, empty: Record<string, unknown> | unknown[], from: Path): void {
+    if (this.get(target) === undefined) this.put(target, empty, from)
+    else this.#moved.set(JSON.stringify(target), from)
+  }
+
+  /** Adds elements to the list at a native path. */
+  append(target: Path, values: readonly unknown[], from: Path): void {
+    if (!Array.isArray(this.get(target))) this.put(target, [], from)
+    const before = this.get(target)
+    const length = Array.isArray(before) ? before.length : 0
+    values.forEach((value, index) => {
+      this.put([...target, length + index], value, [...from, index])
+    })
+  }
+
+  get(path: Path): unknown {
+    let found: unknown = this.data
+    for (const step of path) found = isRecord(found) && Object.hasOwn(found, step) ? found[step] : undefined
+    return found
+  }
+
+  /** Where something at a native path stood in the file. */
+  sourceOf(path: Path): Path {
+    for (let length = path.length; length > 0; length--) {
+      const from = this.#moved.get(JSON.stringify(path.slice(0, length)))
+      if (from !== undefined) return [...from, ...path.slice(length)]
+    }
+    return path
+  }
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+// --- internal ---
+
+function child(parent: Record<string, unknown> | unknown[], step: string | number): Record<string, unknown> {
+  const key = String(step)
+  const existing = Object.hasOwn(parent, key) ? Reflect.get(parent, key) : undefined
+  if (isRecord(existing) || Array.isArray(existing)) return existing as Record<string, unknown>
+  const made = {}
+  assign(parent, step, made)
+  return made
+}
+
+/** defineProperty, because assigning to `__proto__` would change the object instead of adding a key. */
+function assign(parent: Record<string, unknown> | unknown[], step: string | number, value: unknown): void {
+  Object.defineProperty(parent, String(step), { value, enumerable: true, writable: true, configurable: true })
+}

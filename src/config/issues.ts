@@ -1,0 +1,134 @@
+// The schema's complaints, in words a person can act on.
+
+import * as z from 'zod'
+import { nearest } from '../base/suggest.ts'
+import type { Path } from './edit/change.ts'
+import { isRecord } from './formats/shape.ts'
+import { pathText, type Problem, valueText } from './problem.ts'
+import { placeOf, plain, subtree, type Tree } from './tree.ts'
+
+/** Turns the issues of a schema, checked on the part of `tree` at `prefix`, into problems at their places. */
+export function problemsOf(error: z.ZodError, schema: z.ZodType, tree: Tree, prefix: Path): Problem[] {
+  return error.issues.flatMap((issue) => describe(issue, schema, tree, prefix))
+}
+
+/** A problem at a native path, with the file, line and path the person wrote. */
+export function problemAt(
+  tree: Tree,
+  path: Path,
+  message: string,
+  extra: Partial<Problem> = {},
+): Problem {
+  const place = placeOf(tree, path)
+  return {
+    severity: 'error',
+    file: place.origin.file,
+    ...place.origin.position(place.path),
+    path: pathText(place.path),
+    message,
+    ...extra,
+  }
+}
+
+// --- internal ---
+
+type Issue = z.core.$ZodIssue
+
+const EXPECTED: Readonly<Record<string, string>> = {
+  string: 'text',
+  array: 'a list',
+  record: 'a map',
+  object: 'a map',
+  boolean: 'true or false',
+  number: 'a number',
+  int: 'a whole number',
+}
+
+/** Values under these keys may be secrets, so messages name their type only. */
+const SECRET_KEYS = new Set(['env', 'headers', 'auth', 'token', 'key', 'apiKey', 'api_key'])
+
+function describe(issue: Issue, schema: z.ZodType, tree: Tree, prefix: Path): Problem[] {
+  const path = [...prefix, ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))]
+  const at = subtree(tree, path)
+  const value = at && plain(at)
+  const shown = path.some((step) => SECRET_KEYS.has(String(step))) ? kindOf(value) : valueText(value)
+  const say = (message: string, hint?: string): Problem[] => [
+    problemAt(tree, path, message, hint === undefined ? {} : { hint }),
+  ]
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => {
+        const near = nearest(key, keysAt(schema, issue.path))
+        const hint = near ? `did you mean "${near}"?` : `known keys: ${keysAt(schema, issue.path).join(', ')}`
+        return problemAt(tree, [...path, key], 'is not a known key', { hint })
+      })
+    case 'invalid_type':
+      return say(`is ${shown}; expected ${EXPECTED[issue.expected] ?? issue.expected}`)
+    case 'invalid_value': {
+      const words = issue.values.map(String)
+      const near = typeof value === 'string' ? nearest(value, words) : undefined
+      const list = words.length === 1 ? words[0] : `one of ${words.join(', ')}`
+      return say(`is ${shown}; expected ${list}`, near && `did you mean "${near}"?`)
+    }
+    case 'invalid_union':
+      return describeUnion(issue, schema, tree, prefix) ?? say(`is ${shown}; ${unionMessage(issue)}`)
+    case 'too_small':
+      return say(`is ${shown}; expected ${issue.origin === 'string' ? 'some text' : `at least ${issue.minimum}`}`)
+    case 'too_big':
+      return say(`is ${shown}; expected at most ${issue.maximum}`)
+    default:
+      return say(`is ${shown}; ${issue.message.charAt(0).toLowerCase()}${issue.message.slice(1)}`)
+  }
+}
+
+function unionMessage(issue: Issue & { code: 'invalid_union' }): string {
+  // Auth picks its branch by `type`; then zod says only that none fits.
+  if ('discriminator' in issue && issue.discriminator === 'type')
+    return 'expected type none, api_key, oauth or token_file'
+  return issue.message
+}
+
+/** Of a map that fits no branch, the complaints of the branch that wanted a map are the useful ones. */
+function describeUnion(
+  issue: Issue & { code: 'invalid_union' },
+  schema: z.ZodType,
+  tree: Tree,
+  prefix: Path,
+): Problem[] | undefined {
+  const inner = issue.errors.find((branch) => !branch.some((item) => item.path.length === 0 && item.code === 'invalid_type'))
+  const at = subtree(tree, [...prefix, ...issue.path.map(String)])
+  if (inner === undefined || inner.length === 0 || at?.kind !== 'map') return undefined
+  return inner.flatMap((item) =>
+    describe({ ...item, path: [...issue.path, ...item.path] }, schema, tree, prefix),
+  )
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'missing'
+  if (value === null) return 'empty'
+  if (Array.isArray(value)) return 'a list'
+  return isRecord(value) ? 'a map' : `a ${typeof value}`
+}
+
+/** The keys the schema knows at a path, found through its JSON Schema: only errors pay for it. */
+function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
+  let at: unknown = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
+  for (const step of path) at = branches(at).map((branch) => member(branch, step)).find((found) => found !== undefined)
+  return [...new Set(branches(at).flatMap((branch) => Object.keys(property(branch, 'properties') ?? {})))]
+}
+
+function branches(schema: unknown): unknown[] {
+  const options = isRecord(schema) ? (schema['anyOf'] ?? schema['oneOf']) : undefined
+  return Array.isArray(options) ? options.flatMap(branches) : [schema]
+}
+
+function member(schema: unknown, step: PropertyKey): unknown {
+  const properties = property(schema, 'properties')
+  if (properties && typeof step === 'string' && step in properties) return properties[step]
+  return property(schema, 'additionalProperties') ?? property(schema, 'items')
+}
+
+function property(schema: unknown, key: string): Record<string, unknown> | undefined {
+  const found = isRecord(schema) ? schema[key] : undefined
+  return isRecord(found) ? found : undefined
+}

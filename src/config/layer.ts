@@ -1,0 +1,177 @@
+// One layer: a file (with what it extends) read, understood and checked. A bad entry costs only itself.
+
+import { nearest } from '../base/suggest.ts'
+import { parseDocument, readDocument } from './document.ts'
+import type { Document, Position } from './document.ts'
+import type { Path } from './edit/change.ts'
+import { detectFormat, type Format, FORMATS } from './formats/detect.ts'
+import { type Input, readFormat } from './formats/read.ts'
+import { isRecord } from './formats/shape.ts'
+import { pathText, type Problem, valueText } from './problem.ts'
+import { absolute, type Candidate, realPath, rootOf } from './sources.ts'
+import { type Origin, type Scope, type Tree, treeOf } from './tree.ts'
+import { checkLayer } from './validate.ts'
+
+/** What is known of a file beyond its values. */
+export interface Source extends Origin {
+  readonly format: Format
+  readonly document: Document
+  /** Values asked for as `${input:id}`. */
+  readonly inputs: ReadonlyMap<string, Input>
+  /** Where relative paths in it start. */
+  readonly root: string
+  /** Written by the person or the machine's owner for Busbar, so that it needs no trust. */
+  readonly trusted: boolean
+}
+
+export interface Layer {
+  readonly source: Source
+  readonly tree: Tree
+  /** Servers that are left out because of problems, by name. */
+  readonly broken: ReadonlyMap<string, readonly Problem[]>
+}
+
+export interface LayerReport {
+  /** The extended files' layers, then the file's own. */
+  readonly layers: readonly Layer[]
+  readonly problems: readonly Problem[]
+  readonly state: 'read' | 'absent' | 'broken'
+}
+
+interface LayerContext {
+  readonly root: string
+  readonly home: string
+}
+
+const MAX_EXTENDS = 8
+
+/** Reads a candidate and all it extends. */
+export function readLayers(candidate: Candidate, context: LayerContext): LayerReport {
+  return read(candidate, context, [])
+}
+
+/** A layer from text that stands in no file, such as a flag. */
+export function textLayer(
+  name: string,
+  scope: Scope,
+  text: string,
+  context: LayerContext,
+): { layer?: Layer; problems: readonly Problem[] } {
+  const reading = parseDocument(name, text, 'json')
+  if (reading.kind !== 'document') return { problems: reading.kind === 'broken' ? reading.problems : [] }
+  const source = { scope, file: name, own: false }
+  const made = makeLayer(reading.document, FORMATS.busbar, source, context, () => undefined)
+  return { layer: made.layer, problems: made.problems }
+}
+
+// --- internal ---
+
+function read(candidate: Candidate, context: LayerContext, chain: readonly string[]): LayerReport {
+  const reading = readDocument(candidate.file)
+  if (reading.kind === 'absent') {
+    if (!candidate.asked) return { layers: [], problems: [], state: 'absent' }
+    const message = `does not exist (asked for by ${candidate.asked})`
+    return { layers: [], problems: [{ severity: 'error', file: candidate.file, message }], state: 'absent' }
+  }
+  if (reading.kind === 'broken') return { layers: [], problems: reading.problems, state: 'broken' }
+  const { document } = reading
+  const format = formatOf(document, candidate)
+  if ('severity' in format) return { layers: [], problems: [format], state: 'broken' }
+  const extended = readExtended(document, format, candidate, context, [...chain, realPath(candidate.file)])
+  const own = makeLayer(document, format, candidate, context, (path) => document.at(path))
+  return {
+    layers: [...extended.layers, own.layer],
+    problems: [...duplicates(candidate), ...extended.problems, ...own.problems],
+    state: 'read',
+  }
+}
+
+function makeLayer(
+  document: Document,
+  format: Format,
+  candidate: Candidate,
+  context: LayerContext,
+  position: (path: Path) => Position | undefined,
+): { layer: Layer; problems: readonly Problem[] } {
+  const inProject = candidate.scope === 'project' || candidate.scope === 'local'
+  const root = inProject ? rootOf(candidate.file) : context.root
+  const { shape, inputs, problems } = readFormat(document, format, context.root)
+  const source: Source = {
+    file: candidate.file,
+    scope: candidate.scope,
+    position,
+    format,
+    document,
+    inputs,
+    root,
+    trusted: !inProject && (candidate.own || candidate.scope === 'flag'),
+  }
+  const checked = checkLayer(treeOf(shape, source), format)
+  const layer = { source, tree: checked.tree, broken: checked.broken }
+  return { layer, problems: [...problems, ...checked.problems] }
+}
+
+/** The format, or the problem of a file nobody can make sense of. */
+function formatOf(document: Document, candidate: Candidate): Format | Problem {
+  const format = detectFormat(document, candidate.own)
+  if (format) return format
+  const { value } = document
+  if (value === null || (isRecord(value) && Object.keys(value).length === 0)) return FORMATS.busbar
+  const near = isRecord(value)
+    ? Object.keys(value)
+        .map((key) => [key, nearest(key, ['servers', 'mcpServers', 'integrations', 'agents'])] as const)
+        .find(([, found]) => found !== undefined)
+    : undefined
+  return {
+    severity: candidate.asked ? 'error' : 'warning',
+    file: candidate.file,
+    ...document.at(near ? [near[0]] : []),
+    message: `holds no server definitions (expected a key such as servers, mcpServers or integrations)`,
+    ...(near ? { hint: `did you mean "${near[1]}" instead of "${near[0]}"?` } : {}),
+  }
+}
+
+function readExtended(
+  document: Document,
+  format: Format,
+  candidate: Candidate,
+  context: LayerContext,
+  chain: readonly string[],
+): { layers: Layer[]; problems: Problem[] } {
+  const given = isRecord(document.value) && format.id === 'busbar' ? document.value['extends'] : undefined
+  if (given === undefined || given === null) return { layers: [], problems: [] }
+  const list = Array.isArray(given) ? given : [given]
+  const layers: Layer[] = []
+  const problems: Problem[] = []
+  list.forEach((item, index) => {
+    const path = Array.isArray(given) ? ['extends', index] : ['extends']
+    const complain = (message: string) => {
+      const place = { file: document.file, ...document.at(path), path: pathText(path) }
+      problems.push({ severity: 'error', ...place, message })
+    }
+    if (typeof item !== 'string' || item === '') {
+      complain(`is ${valueText(item)}; expected the path of a file`)
+      return
+    }
+    const file = absolute(item, rootOf(candidate.file), context.home)
+    if (chain.includes(realPath(file))) complain(`is ${valueText(item)}, which extends this file again`)
+    else if (chain.length >= MAX_EXTENDS) complain(`is nested too deeply (at most ${MAX_EXTENDS} files)`)
+    else {
+      const report = read({ scope: candidate.scope, file, own: false }, context, chain)
+      if (report.state === 'absent') complain(`is ${valueText(item)}, and ${file} does not exist`)
+      layers.push(...report.layers)
+      problems.push(...report.problems)
+    }
+  })
+  return { layers, problems }
+}
+
+/** Two files by equivalent names: only the first is read, which must not go unsaid. */
+function duplicates(candidate: Candidate): Problem[] {
+  return (candidate.alternatives ?? []).map((other) => ({
+    severity: 'warning',
+    file: other,
+    message: `is not read, because ${candidate.file} is there too`,
+    hint: 'keep one of them',
+  }))
+}

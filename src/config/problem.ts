@@ -1,0 +1,45 @@
+// What is wrong with a configuration, said so that a person can mend it: where, what, what was expected, what to do.
+
+import type { Path } from './edit/change.ts'
+
+export interface Problem {
+  /** An error makes commands exit 1 and a reload be refused; a warning is only said. */
+  readonly severity: 'error' | 'warning'
+  readonly message: string
+  /** The file, or a name such as `--mcp-server` for what came from elsewhere. */
+  readonly file?: string
+  readonly line?: number
+  readonly column?: number
+  /** The place inside the file, e.g. `agents.cto.servers[1]`. */
+  readonly path?: string
+  readonly hint?: string
+  /** The server or agent that is affected; everything else goes on. */
+  readonly server?: string
+  readonly agent?: string
+}
+
+/** One line: `busbar.yaml:12: agents.cto.servers[1] is "githb"; did you mean "github"?` */
+export function problemLine(problem: Problem): string {
+  const place = [problem.file, problem.line].filter((part) => part !== undefined).join(':')
+  const subject = problem.path ? `${problem.path} ` : ''
+  const text = `${place === '' ? '' : `${place}: `}${subject}${problem.message}`
+  return problem.hint ? `${text}; ${problem.hint}` : text
+}
+
+/** A path as people write it: `servers.github.args[0]`, with quotes around keys that are not plain words. */
+export function pathText(path: Path): string {
+  let text = ''
+  for (const step of path) {
+    if (typeof step === 'number') text += `[${step}]`
+    else if (/^[\w$-]+$/.test(step)) text += text === '' ? step : `.${step}`
+    else text += `[${JSON.stringify(step)}]`
+  }
+  return text
+}
+
+/** A value as shown in a message: short, quoted, on one line. */
+export function valueText(value: unknown): string {
+  if (value === undefined) return 'missing'
+  const text = JSON.stringify(value) ?? String(value)
+  return text.length > 80 ? `${text.slice(0, 77)}…` : text
+}

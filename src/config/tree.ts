@@ -1,0 +1,92 @@
+// Configuration data in which every value knows which file it came from and where it stood there. Layers are merged as
+// trees, so `get` and every message can name the file and line of each value.
+
+import type { Position } from './document.ts'
+import type { Path } from './edit/change.ts'
+import { isRecord, type Shape } from './formats/shape.ts'
+
+/** One place configuration comes from: a file, a flag, the environment. */
+export interface Origin {
+  /** A path, or a name such as `--mcp-server`. */
+  readonly file: string
+  readonly scope: Scope
+  readonly position: (path: Path) => Position | undefined
+}
+
+export type Scope = 'managed' | 'user' | 'project' | 'local' | 'flag' | 'environment' | 'catalog'
+
+export interface Place {
+  readonly origin: Origin
+  /** The path inside the file. */
+  readonly path: Path
+}
+
+export type Tree =
+  | { readonly kind: 'map'; readonly place: Place; readonly entries: ReadonlyMap<string, Tree> }
+  | { readonly kind: 'list'; readonly place: Place; readonly items: readonly Tree[] }
+  | { readonly kind: 'value'; readonly place: Place; readonly value: unknown }
+
+/** A shape as a tree. */
+export function treeOf(shape: Shape, origin: Origin): Tree {
+  const build = (value: unknown, path: Path): Tree => {
+    const place = { origin, path: shape.sourceOf(path) }
+    if (Array.isArray(value))
+      return { kind: 'list', place, items: value.map((item, index) => build(item, [...path, index])) }
+    if (!isRecord(value)) return { kind: 'value', place, value }
+    const entries = new Map(Object.entries(value).map(([key, item]) => [key, build(item, [...path, key])]))
+    return { kind: 'map', place, entries }
+  }
+  return build(shape.data, [])
+}
+
+/** The data without its places. */
+export function plain(tree: Tree): unknown {
+  switch (tree.kind) {
+    case 'value':
+      return tree.value
+    case 'list':
+      return tree.items.map(plain)
+    case 'map':
+      return Object.fromEntries([...tree.entries].map(([key, item]) => [key, plain(item)]))
+  }
+}
+
+/** The tree at a path, or undefined. */
+export function subtree(tree: Tree, path: Path): Tree | undefined {
+  let found: Tree | undefined = tree
+  for (const step of path) {
+    if (found?.kind === 'map') found = found.entries.get(String(step))
+    else if (found?.kind === 'list' && typeof step === 'number') found = found.items[step]
+    else return undefined
+  }
+  return found
+}
+
+/** Where a path stands: its own place or, for what is absent, its nearest parent's with the rest of the path. */
+export function placeOf(tree: Tree, path: Path): Place {
+  for (let length = path.length; length > 0; length--) {
+    const found = subtree(tree, path.slice(0, length))
+    if (found) return { origin: found.place.origin, path: [...found.place.path, ...path.slice(length)] }
+  }
+  return { origin: tree.place.origin, path }
+}
+
+/** A copy without the entry at a path of map keys. */
+export function without(tree: Tree, path: Path): Tree {
+  const [step, ...rest] = path
+  if (step === undefined || tree.kind !== 'map') return tree
+  const key = String(step)
+  const child = tree.entries.get(key)
+  if (child === undefined) return tree
+  const entries = new Map(tree.entries)
+  if (rest.length === 0) entries.delete(key)
+  else entries.set(key, without(child, rest))
+  return { ...tree, entries }
+}
+
+/** Every list and value with its path. */
+export function* leaves(tree: Tree, path: Path = []): Generator<{ path: Path; tree: Tree }> {
+  if (tree.kind === 'map' && tree.entries.size > 0) {
+    for (const [key, child] of tree.entries) yield* leaves(child, [...path, key])
+  } else yield { path, tree }
+}

@@ -1,0 +1,181 @@
+// Checks of one layer against the schema, and of the merged whole: that names in lists are known and every server says
+// what to run or where to connect.
+
+import type * as z from 'zod'
+import { isGlob } from '../base/glob.ts'
+import { nearest } from '../base/suggest.ts'
+import { CATALOG } from './catalog.ts'
+import type { Path } from './edit/change.ts'
+import type { Format } from './formats/detect.ts'
+import { problemAt, problemsOf } from './issues.ts'
+import { type Problem, valueText } from './problem.ts'
+import { settingsSchema } from './schema.ts'
+import { agentSchema } from './schema-agent.ts'
+import { serverSchema, transportOf } from './schema-server.ts'
+import { NAME, NAME_RULE } from './schema-values.ts'
+import { leaves, plain, subtree, type Tree, without } from './tree.ts'
+
+export interface Checked {
+  /** The layer without the entries that have problems. */
+  readonly tree: Tree
+  readonly problems: readonly Problem[]
+  readonly broken: ReadonlyMap<string, readonly Problem[]>
+}
+
+/** Checks a layer entry by entry; what fails is taken out and named. */
+export function checkLayer(layer: Tree, format: Format): Checked {
+  let tree = layer
+  const problems: Problem[] = []
+  const broken = new Map<string, readonly Problem[]>()
+  for (const name of keys(layer, ['servers'])) {
+    const found = checkServer(layer, name, format).map((problem) => ({ ...problem, server: name }))
+    problems.push(...found)
+    if (found.length === 0) continue
+    broken.set(name, found)
+    tree = without(tree, ['servers', name])
+  }
+  for (const name of keys(layer, ['agents'])) {
+    const found = [...checkName(layer, ['agents', name], name, format), ...check(agentSchema, layer, ['agents', name])]
+    problems.push(...found.map((problem) => ({ ...problem, agent: name })))
+    if (found.length > 0) tree = without(tree, ['agents', name])
+  }
+  const settings = without(without(layer, ['servers']), ['agents'])
+  const result = settingsSchema.safeParse(plain(settings))
+  if (result.success) return { tree, problems, broken }
+  problems.push(...problemsOf(result.error, settingsSchema, settings, []))
+  for (const issue of result.error.issues) {
+    const unknown = issue.code === 'unrecognized_keys' && issue.path.length === 0 ? issue.keys : []
+    for (const key of issue.path.length > 0 ? [String(issue.path[0])] : unknown) tree = without(tree, [key])
+  }
+  return { tree, problems, broken }
+}
+
+/** A merged server that cannot be started or reached as it stands. */
+export function checkComplete(tree: Tree, name: string): Problem[] {
+  const path = ['servers', name]
+  const has = (key: string) => subtree(tree, [...path, key]) !== undefined
+  const type = subtree(tree, [...path, 'type'])
+  const transport = transportOf({
+    type: type?.kind === 'value' ? (type.value as never) : undefined,
+    command: has('command') || undefined,
+    url: has('url') || undefined,
+  })
+  const say = (message: string, hint?: string): Problem[] => [
+    problemAt(tree, path, message, { server: name, ...(hint ? { hint } : {}) }),
+  ]
+  if (has('command') && has('url')) return say('has both command and url; a server is one or the other')
+  switch (transport) {
+    case undefined:
+      return say('needs a command (to start it) or a url (to reach it)', catalogHint(name))
+    case 'stdio':
+      return has('command') ? [] : say('needs a command, because its type is stdio')
+    case 'sdk':
+      return say('has type sdk, which exists only inside a program that uses the library')
+    case 'claudeai-proxy':
+      if (!has('id')) return say('needs an id, because its type is claudeai-proxy')
+      return has('url') ? [] : say('needs a url, because its type is claudeai-proxy')
+    default:
+      return has('url') ? checkUrl(tree, path) : say(`needs a url, because its type is ${transport}`)
+  }
+}
+
+/** Names in lists that stand for no server. */
+export function checkNames(tree: Tree, known: ReadonlySet<string>): Problem[] {
+  const problems: Problem[] = []
+  const names = new Set([...known, ...CATALOG.map((entry) => entry.name)])
+  const lists: { path: Path; agent?: string }[] = [{ path: ['defaults', 'servers'] }]
+  for (const agent of keys(tree, ['agents'])) {
+    lists.push({ path: ['agents', agent, 'servers'], agent })
+    for (const worker of keys(tree, ['agents', agent, 'workers']))
+      lists.push({ path: ['agents', agent, 'workers', worker, 'servers'], agent })
+  }
+  for (const { path, agent } of lists) {
+    const list = subtree(tree, path)
+    if (list?.kind !== 'list') continue
+    list.items.forEach((item, index) => {
+      const name = plain(item)
+      if (typeof name !== 'string' || names.has(name) || isGlob(name)) return
+      const near = nearest(name, names)
+      const hint = near ? `did you mean "${near}"?` : `known servers: ${listed(known) || 'none'}`
+      const extra = agent === undefined ? { hint } : { hint, agent }
+      problems.push(problemAt(tree, [...path, index], `is ${valueText(name)}, which is no known server`, extra))
+    })
+  }
+  return [...problems, ...checkLead(tree)]
+}
+
+// --- internal ---
+
+function checkServer(layer: Tree, name: string, format: Format): Problem[] {
+  const path = ['servers', name]
+  const problems = [...checkName(layer, path, name, format), ...check(serverSchema, layer, path)]
+  if (problems.length > 0) return withNearKey(problems, layer, path)
+  const stdio = subtree(layer, [...path, 'command']) !== undefined
+  if (format.id === 'aicib' && stdio && subtree(layer, [...path, 'args']) === undefined)
+    return [problemAt(layer, path, 'needs args next to its command (an empty list will do)')]
+  // In our own format an entry may only adjust the one of a lower layer; elsewhere it must be whole.
+  return format.id === 'busbar' ? [] : checkComplete(layer, name)
+}
+
+/** A mistyped `command` is reported once, as the typo it is. */
+function withNearKey(problems: Problem[], layer: Tree, path: Path): Problem[] {
+  return subtree(layer, path)?.kind === 'map' ? problems : problems.slice(0, 1)
+}
+
+function checkName(layer: Tree, path: Path, name: string, format: Format): Problem[] {
+  const reserved = name === '__proto__' || name === 'constructor' || name === 'prototype'
+  const printable = /^[^\p{C}\p{Z}/](?:[^\p{C}\p{Zl}\p{Zp}/]{0,126}[^\p{C}\p{Z}/])?$/u
+  if (!reserved && (format.ours ? NAME : printable).test(name)) return []
+  return [problemAt(layer, path, `is not a usable name (${NAME_RULE})`)]
+}
+
+function check(schema: z.ZodType, layer: Tree, path: Path): Problem[] {
+  const at = subtree(layer, path)
+  const result = schema.safeParse(at && plain(at))
+  return result.success ? [] : problemsOf(result.error, schema, layer, path)
+}
+
+function checkUrl(tree: Tree, path: Path): Problem[] {
+  const at = subtree(tree, [...path, 'url'])
+  const url = at && plain(at)
+  // A reference is looked at when it is filled in.
+  if (typeof url !== 'string' || /[${]/.test(url)) return []
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (parsed && /^(?:https?|wss?):$/.test(parsed.protocol)) return []
+  return [problemAt(tree, [...path, 'url'], `is ${valueText(url)}; expected an http(s) or ws(s) address`)]
+}
+
+function checkLead(tree: Tree): Problem[] {
+  const lead = subtree(tree, ['lead'])
+  const name = lead && plain(lead)
+  const agents = keys(tree, ['agents'])
+  if (typeof name !== 'string' || agents.includes(name)) return []
+  const near = nearest(name, agents)
+  const hint = near ? `did you mean "${near}"?` : `known agents: ${listed(new Set(agents)) || 'none'}`
+  return [problemAt(tree, ['lead'], `is ${valueText(name)}, which is no known agent`, { hint })]
+}
+
+function catalogHint(name: string): string | undefined {
+  return CATALOG.some((entry) => entry.name === name)
+    ? `remove the entry and run: busbar integrations add ${name}`
+    : undefined
+}
+
+function keys(tree: Tree, path: Path): string[] {
+  const at = subtree(tree, path)
+  return at?.kind === 'map' ? [...at.entries.keys()] : []
+}
+
+function listed(names: ReadonlySet<string>): string {
+  return [...names].slice(0, 12).join(', ')
+}
+
+/** Every text of a subtree that refers to a variable, with its path; used to name the line of a missing one. */
+export function texts(tree: Tree): { text: string; at: Tree }[] {
+  const found: { text: string; at: Tree }[] = []
+  for (const { tree: leaf } of leaves(tree)) {
+    const items = leaf.kind === 'list' ? leaf.items : [leaf]
+    for (const item of items) if (item.kind === 'value' && typeof item.value === 'string') found.push({ text: item.value, at: item })
+  }
+  return found
+}
