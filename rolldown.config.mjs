@@ -2,6 +2,7 @@
 // The small parsers are bundled, so a command reads a few files instead of a few hundred (docs/decisions/003-bundling.md);
 // everything listed in `dependencies` stays outside.
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 
 const { dependencies, version } = JSON.parse(readFileSync('package.json', 'utf8'))
 const bundled = new Set(['zod'])
@@ -10,12 +11,18 @@ const outside = Object.keys(dependencies).filter((name) => !bundled.has(name))
 export default {
   input: { bin: 'src/bin.ts', index: 'src/index.ts' },
   platform: 'node',
+  // jsonc-parser's `main` is a wrapper that no bundler can follow; its `module` is plain.
+  // yaml offers its ES modules to browsers only; they are the same code and load faster than its CommonJS.
+  resolve: {
+    mainFields: ['module', 'main'],
+    alias: { yaml: fileURLToPath(new URL('node_modules/yaml/browser/dist/index.js', import.meta.url)) },
+  },
   external: [/^node:/, ...outside.map((name) => new RegExp(`^${name}(/|$)`))],
   transform: { define: { __BUSBAR_VERSION__: JSON.stringify(version) } },
   output: {
     dir: 'dist',
     format: 'esm',
-    minify: { compress: true, mangle: false, codegen: false },
+    minify: true,
     chunkFileNames: 'chunks/[name]-[hash].js',
     sourcemap: true,
   },

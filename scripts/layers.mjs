@@ -30,7 +30,12 @@ const layerRules = LAYERS.map((folder, index) => {
 const surfaceRules = SURFACES.map((folder) =>
   forbid(
     [`src/${folder}/**`],
-    [...SURFACES.filter((other) => other !== folder).map((other) => `${other}/**`), 'cli/**', 'index.ts', 'bin.ts'],
+    [
+      ...SURFACES.filter((other) => other !== folder).map((other) => `${other}/**`),
+      'cli/**',
+      'index.ts',
+      'bin.ts',
+    ],
     `src/${folder} may not import another surface or the CLI: they meet in src/hub.ts`,
   ),
 )

@@ -31,8 +31,10 @@ export function isSecretValue(text: string): boolean {
 /** A text with everything that may be a secret masked: known key forms, passwords in addresses, secret parameters. */
 export function maskText(text: string): string {
   let masked = text.replace(/([a-z][a-z0-9+.-]*:\/\/[^\s:/@]*):[^\s@/]+@/gi, `$1:${MASK}@`)
-  masked = masked.replace(/([?&;]([\w.-]+)=)([^&#\s]+)/g, (whole, start: string, name: string, value: string) =>
-    isSecretName(name) || isSecretValue(value) ? `${start}${MASK}` : whole,
+  masked = masked.replace(
+    /([?&;]([\w.-]+)=)([^&#\s]+)/g,
+    (whole, start: string, name: string, value: string) =>
+      isSecretName(name) || isSecretValue(value) ? `${start}${MASK}` : whole,
   )
   for (const pattern of SECRET_VALUE) masked = masked.replace(new RegExp(pattern.source, 'g'), MASK)
   return isRandom(masked) ? MASK : masked

@@ -4,20 +4,13 @@ import { execFile } from 'node:child_process'
 import { Fault } from '../base/fault.ts'
 import { nearest } from '../base/suggest.ts'
 import { CATALOG, type CatalogEntry, catalogEntry, pinnedArgs } from '../config/catalog.ts'
-import { addTyped } from './commands/add.ts'
-import type { WriteScope } from './edit.ts'
+import { type AddOptions, addTyped } from './add-server.ts'
 import type { Session } from './session.ts'
-
-interface CatalogOptions {
-  readonly scope: WriteScope
-  readonly agent?: readonly string[]
-  readonly force?: boolean
-}
 
 const REGISTRY_TIMEOUT_MS = 20_000
 
 /** Adds a catalog server; `latest` becomes the version that is newest now. */
-export async function addFromCatalog(session: Session, name: string, options: CatalogOptions): Promise<void> {
+export async function addFromCatalog(session: Session, name: string, options: AddOptions): Promise<void> {
   const entry = catalogNamed(name)
   const version = await exactVersion(session, entry)
   const { command, env, description, category } = entry
@@ -52,7 +45,9 @@ async function exactVersion(session: Session, entry: CatalogEntry): Promise<stri
   session.out.note(session.out.style('dim', `looking up the newest ${name} …`))
   const found = await npmVersion(name, session.signal)
   if (found !== undefined) return found
-  session.out.warn(`the npm registry did not answer; ${name} is pinned to ${known}, the newest when this Busbar was made`)
+  session.out.warn(
+    `the npm registry did not answer; ${name} is pinned to ${known}, the newest when this Busbar was made`,
+  )
   return known
 }
 

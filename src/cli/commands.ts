@@ -1,30 +1,54 @@
 // The table of commands. Each loads only when it is called, so `busbar list` does not pay for the others.
 
-import type { Command } from 'commander'
-import type { Session } from './session.ts'
-
-/** What a command module exports as `define`: adds arguments, options, help and action to its commander command. */
-export type Define = (command: Command, session: () => Session) => void
+import type { Command, Group } from './command.ts'
 
 export interface Entry {
   readonly name: string
   readonly summary: string
-  readonly load: () => Promise<{ readonly define: Define }>
+  readonly load: () => Promise<{ readonly spec: Command | Group }>
 }
 
 export const COMMANDS: readonly Entry[] = [
   { name: 'add', summary: 'add a server', load: () => import('./commands/add.ts') },
   { name: 'add-json', summary: 'add a server given as JSON', load: () => import('./commands/add-json.ts') },
-  { name: 'import', summary: 'take over servers from other tools', load: () => import('./commands/import.ts') },
+  {
+    name: 'import',
+    summary: 'take over servers from other tools',
+    load: () => import('./commands/import.ts'),
+  },
   { name: 'list', summary: 'list servers', load: () => import('./commands/list.ts') },
-  { name: 'get', summary: 'show one server and where each value was set', load: () => import('./commands/get.ts') },
-  { name: 'remove', summary: 'remove a server and every mention of it', load: () => import('./commands/remove.ts') },
+  {
+    name: 'get',
+    summary: 'show one server and where each value was set',
+    load: () => import('./commands/get.ts'),
+  },
+  {
+    name: 'remove',
+    summary: 'remove a server and every mention of it',
+    load: () => import('./commands/remove.ts'),
+  },
   { name: 'enable', summary: 'switch a server on', load: () => import('./commands/enable.ts') },
   { name: 'disable', summary: 'switch a server off', load: () => import('./commands/disable.ts') },
-  { name: 'trust', summary: 'see and accept what a project would run', load: () => import('./commands/trust.ts') },
+  {
+    name: 'trust',
+    summary: 'see and accept what a project would run',
+    load: () => import('./commands/trust.ts'),
+  },
   { name: 'agents', summary: 'list, add and remove agents', load: () => import('./commands/agents.ts') },
-  { name: 'integrations', summary: 'the catalog of well-known servers', load: () => import('./commands/integrations.ts') },
-  { name: 'config', summary: 'path, show, check and schema of the configuration', load: () => import('./commands/config.ts') },
-  { name: 'doctor', summary: 'find what is wrong and how to mend it', load: () => import('./commands/doctor.ts') },
+  {
+    name: 'integrations',
+    summary: 'the catalog of well-known servers',
+    load: () => import('./commands/integrations.ts'),
+  },
+  {
+    name: 'config',
+    summary: 'path, show, check and schema of the configuration',
+    load: () => import('./commands/config.ts'),
+  },
+  {
+    name: 'doctor',
+    summary: 'find what is wrong and how to mend it',
+    load: () => import('./commands/doctor.ts'),
+  },
   { name: 'completion', summary: 'shell completion', load: () => import('./commands/completion.ts') },
 ]

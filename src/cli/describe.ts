@@ -1,8 +1,10 @@
 // Rows and records shared by the commands that show servers.
 
 import { relative } from 'node:path'
+import { Fault } from '../base/fault.ts'
+import { nearest } from '../base/suggest.ts'
 import type { ServerEntry, Snapshot } from '../config/load.ts'
-import { reportServer, type ServerReport } from '../config/status.ts'
+import { reportServer } from '../config/status.ts'
 import type { Place } from '../config/tree.ts'
 import type { Subject } from '../config/trust.ts'
 
@@ -52,7 +54,7 @@ export function serverRow(entry: ServerEntry, snapshot: Snapshot, subjects: read
     ...(category === undefined ? {} : { category }),
     ...(report.missing.length === 0 ? {} : { missing: report.missing }),
     ...(entry.hides.length === 0 ? {} : { hides: entry.hides.map(placeText) }),
-    ...errorOf(entry, report),
+    ...(report.error === undefined ? {} : { error: report.error }),
   }
 }
 
@@ -76,8 +78,18 @@ export function nearPath(file: string): string {
   return near !== '' && !near.startsWith('..') ? near : file
 }
 
-// --- internal ---
-
-function errorOf(entry: ServerEntry, report: ServerReport): { error?: string } {
-  return report.error === undefined ? {} : { error: report.error }
+/** The server by that name, or the fault that says which names there are. */
+export function serverNamed(snapshot: Snapshot, name: string): ServerEntry {
+  const entry = snapshot.servers.get(name)
+  if (entry) return entry
+  const names = [...snapshot.servers.keys()]
+  const near = nearest(name, names)
+  throw new Fault('SERVER_UNKNOWN', `no server is called "${name}"`, {
+    server: name,
+    hint: near
+      ? `did you mean "${near}"?`
+      : names.length > 0
+        ? `there are: ${names.slice(0, 12).join(', ')}`
+        : 'add one: busbar add NAME -- COMMAND',
+  })
 }

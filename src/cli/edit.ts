@@ -14,6 +14,8 @@ import type { Session } from './session.ts'
 
 export type WriteScope = 'project' | 'user' | 'local'
 
+export const SCOPE_OPTION = { short: 's', value: 'scope', about: 'project (default), user or local' } as const
+
 /** Reads `-s`. */
 export function writeScope(text: string): WriteScope {
   if (text === 'project' || text === 'user' || text === 'local') return text
@@ -32,7 +34,8 @@ export function writeTarget(session: Session, snapshot: Snapshot, scope: WriteSc
     return { file, boundary: dirname(file), own: !existsSync(file) }
   }
   const file = homeOf(scope, root, places)
-  const boundary = scope === 'user' ? (file.startsWith(`${places.home}/`) ? places.home : places.config) : root
+  const boundary =
+    scope === 'user' ? (file.startsWith(`${places.home}/`) ? places.home : places.config) : root
   const mode = scope === 'project' ? 0o644 : 0o600
   if (existsSync(file)) return { file, boundary, own: true, mode }
   const standing = snapshot.layers.filter((layer) => layer.source.scope === scope)
@@ -48,7 +51,12 @@ export function layerTarget(snapshot: Snapshot, file: string): WriteTarget {
   const layer = snapshot.layers.find((candidate) => candidate.source.file === file)
   const scope = layer?.source.scope
   const { places, root } = snapshot
-  const boundary = scope === 'user' && file.startsWith(`${places.home}/`) ? places.home : scope === 'user' ? dirname(file) : root
+  const boundary =
+    scope === 'user' && file.startsWith(`${places.home}/`)
+      ? places.home
+      : scope === 'user'
+        ? dirname(file)
+        : root
   return { file, boundary, own: layer?.source.format.id === 'busbar' }
 }
 
@@ -66,16 +74,12 @@ export async function makeEdits(
 ): Promise<{ written: Written[]; after: Snapshot }> {
   const written: Written[] = []
   for (const { target, plan } of edits) written.push(await changeFile(target, plan, session.signal))
-  const after = loadConfig(session.loadOptions)
+  const after = await loadConfig(session.loadOptions)
   await keepTrust(before, after, typed)
   for (const { file, created, changed } of written)
-    if (changed) session.out.note(session.out.style('dim', `${created ? 'made' : 'changed'} ${nearPath(file)}`))
+    if (changed)
+      session.out.note(session.out.style('dim', `${created ? 'made' : 'changed'} ${nearPath(file)}`))
   // The edit is done; what else is wrong is said but does not fail the command.
   for (const problem of errorsOf(after)) session.out.problem({ ...problem, severity: 'warning' })
   return { written, after }
-}
-
-/** Collects a repeatable option. */
-export function collect(value: string, before: string[] | undefined): string[] {
-  return [...(before ?? []), value]
 }

@@ -9,8 +9,7 @@ export function importable(name: string, raw: unknown): { name: string; entry: R
   const remote = entry['url'] !== undefined
   if (entry['type'] === 'stdio' || (entry['type'] === 'http' && remote)) delete entry['type']
   if (entry['enabled'] === true) delete entry['enabled']
-  for (const key of ['args', 'env', 'headers'])
-    if (isEmpty(entry[key])) delete entry[key]
+  for (const key of ['args', 'env', 'headers']) if (isEmpty(entry[key])) delete entry[key]
   return { name: usableName(name), entry }
 }
 
@@ -18,7 +17,11 @@ export function importable(name: string, raw: unknown): { name: string; entry: R
 
 function usableName(name: string): string {
   if (NAME.test(name)) return name
-  const made = name.normalize('NFKD').replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+|-+$/g, '').slice(0, 64)
+  const made = name
+    .normalize('NFKD')
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+|-+$/g, '')
+    .slice(0, 64)
   return made === '' ? 'server' : made
 }
 

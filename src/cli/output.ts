@@ -76,7 +76,8 @@ export class Output {
     const problems = fault?.details?.['problems']
     if (Array.isArray(problems)) for (const problem of problems as Problem[]) this.problem(problem)
     else this.#talk(`${this.style('red', 'error:')} ${safe(message)}\n`)
-    if (fault?.hint && !Array.isArray(problems)) this.#talk(`${this.style('cyan', 'next:')} ${safe(fault.hint)}\n`)
+    if (fault?.hint && !Array.isArray(problems))
+      this.#talk(`${this.style('cyan', 'next:')} ${safe(fault.hint)}\n`)
   }
 
   style(style: Style, text: string): string {
@@ -87,7 +88,7 @@ export class Output {
 
   /** Rows under headings, as wide as they must be. */
   table(headings: readonly string[], rows: readonly (readonly string[])[]): string[] {
-    const clean = rows.map((row) => row.map((cell) => safe(cell)))
+    const clean = rows.map((row) => row.map((cell) => safe(cell).replaceAll('\n', ' ')))
     const widths = headings.map((heading, column) =>
       Math.max(width(heading), ...clean.map((row) => width(row[column] ?? ''))),
     )
@@ -105,16 +106,20 @@ export class Output {
  * zero-width and tag characters are shown by their number.
  */
 export function safe(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: finding control characters is the point
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/gu, (character) => {
-    const number = character.codePointAt(0) ?? 0
-    return `\\u{${number.toString(16)}}`
-  })
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    character === '\n' || character === '\t' ? character : `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  )
 }
 
 /** Columns a text takes; wide East Asian characters take two. */
 function width(text: string): number {
   let columns = 0
-  for (const character of text) columns += /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/.test(character) ? 2 : 1
+  for (const character of text)
+    columns +=
+      /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/.test(
+        character,
+      )
+        ? 2
+        : 1
   return columns
 }

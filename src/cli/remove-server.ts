@@ -1,25 +1,34 @@
 // Removing a server: its definition, and every mention of it in every file of ours.
 
 import { Fault } from '../base/fault.ts'
+import { loadConfig } from '../config/load.ts'
 import { removeMentions, removeServer, serverPath, type Target } from '../config/plan.ts'
-import { placeText } from './describe.ts'
-import { loadForEdit } from './commands/add.ts'
-import { serverNamed } from './commands/get.ts'
+import { placeText, serverNamed } from './describe.ts'
 import { layerTarget, makeEdits, type WriteScope } from './edit.ts'
 import type { Session } from './session.ts'
 
 /** Removes `name`; `scope` chooses where several files define it. */
-export async function removeNamed(session: Session, name: string, scope: WriteScope | undefined): Promise<void> {
-  const { snapshot } = await loadForEdit(session)
+export async function removeNamed(
+  session: Session,
+  name: string,
+  scope: WriteScope | undefined,
+): Promise<void> {
+  const snapshot = await loadConfig(session.loadOptions)
   const entry = serverNamed(snapshot, name)
   if (entry.scope === 'flag')
     throw new Fault('USAGE', `${name} comes from --mcp-server; leave that flag out`, { server: name })
   const files = snapshot.layers.filter((layer) => layer.source.scope !== 'flag')
-  const target = (value: unknown, format: (typeof files)[number]['source']['format']): Target => ({ value, format })
+  const target = (value: unknown, format: (typeof files)[number]['source']['format']): Target => ({
+    value,
+    format,
+  })
   const defining = files.filter(({ source, broken, tree }) => {
     const servers = tree.kind === 'map' ? tree.entries.get('servers') : undefined
-    return broken.has(name) || (servers?.kind === 'map' && servers.entries.has(name)) ||
+    return (
+      broken.has(name) ||
+      (servers?.kind === 'map' && servers.entries.has(name)) ||
       serverPath(target(source.document.value, source.format), name) !== undefined
+    )
   })
   const chosen = scope === undefined ? defining : defining.filter((layer) => layer.source.scope === scope)
   if (scope !== undefined && chosen.length === 0)
@@ -28,10 +37,14 @@ export async function removeNamed(session: Session, name: string, scope: WriteSc
       hint: `it stands in ${placeText(entry.place)}`,
     })
   if (scope === undefined && new Set(chosen.map((layer) => layer.source.scope)).size > 1)
-    throw new Fault('USAGE', `${name} is defined in several places: ${chosen.map((layer) => layer.source.file).join(', ')}`, {
-      server: name,
-      hint: `say which: busbar remove ${name} -s ${chosen.at(-1)?.source.scope ?? 'project'}`,
-    })
+    throw new Fault(
+      'USAGE',
+      `${name} is defined in several places: ${chosen.map((layer) => layer.source.file).join(', ')}`,
+      {
+        server: name,
+        hint: `say which: busbar remove ${name} -s ${chosen.at(-1)?.source.scope ?? 'project'}`,
+      },
+    )
   const foreign = chosen.find((layer) => !layer.source.format.ours || layer.source.scope === 'managed')
   if (foreign)
     throw new Fault('CONFIG_EDIT', `${name} stands in ${foreign.source.file}, which Busbar only reads`, {
@@ -51,13 +64,20 @@ export async function removeNamed(session: Session, name: string, scope: WriteSc
     return changes.length === 0 ? [] : [{ target: layerTarget(snapshot, layer.source.file), plan }]
   })
   if (edits.length === 0)
-    throw new Fault('CONFIG_EDIT', `nothing of ours mentions "${name}"; it stands in ${placeText(entry.place)}`, {
-      server: name,
-    })
+    throw new Fault(
+      'CONFIG_EDIT',
+      `nothing of ours mentions "${name}"; it stands in ${placeText(entry.place)}`,
+      {
+        server: name,
+      },
+    )
   const { written, after } = await makeEdits(session, snapshot, edits)
   const left = after.servers.get(name)
-  session.out.answer({ removed: name, files: written.filter((it) => it.changed).map((it) => it.file) }, () => [
-    `Removed ${name}.`,
-    ...(left ? [`Another definition is now in force: ${placeText(left.place)}`] : []),
-  ])
+  session.out.answer(
+    { removed: name, files: written.filter((it) => it.changed).map((it) => it.file) },
+    () => [
+      `Removed ${name}.`,
+      ...(left ? [`Another definition is now in force: ${placeText(left.place)}`] : []),
+    ],
+  )
 }

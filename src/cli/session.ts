@@ -1,18 +1,19 @@
 // What every command starts from: the global options, the output, and the configuration read once.
 
 import { Fault } from '../base/fault.ts'
-import { errorsOf, loadConfig, type LoadOptions, type Snapshot } from '../config/load.ts'
+import { errorsOf, type LoadOptions, loadConfig, type Snapshot } from '../config/load.ts'
 import { type Problem, problemLine } from '../config/problem.ts'
 import { missingWarnings } from '../config/status.ts'
 import { recordTrust, type Subject, trustSubjects } from '../config/trust.ts'
+import type { Entry } from './commands.ts'
 import { Output } from './output.ts'
 
 export interface GlobalOptions {
   readonly json?: boolean
   readonly config?: string
-  readonly mcpServer?: readonly string[]
+  readonly 'mcp-server'?: readonly string[]
   readonly trust?: boolean
-  readonly color?: boolean
+  readonly 'no-color'?: boolean
 }
 
 export interface Loaded {
@@ -25,22 +26,29 @@ export class Session {
   readonly options: GlobalOptions
   readonly signal: AbortSignal
 
-  constructor(options: GlobalOptions, signal: AbortSignal) {
+  /** All commands, for completion. */
+  readonly commands: readonly Entry[]
+
+  constructor(options: GlobalOptions, signal: AbortSignal, commands: readonly Entry[]) {
     this.options = options
+    this.commands = commands
     this.signal = signal
     this.out = new Output({ json: options.json === true, color: useColor(options) })
   }
 
   get loadOptions(): LoadOptions {
-    return { config: this.options.config, servers: this.options.mcpServer }
+    return { config: this.options.config, servers: this.options['mcp-server'] }
   }
 
   /** Reads the configuration and says, once, what a person should know about it. */
   async load(say: { warnings?: boolean } = {}): Promise<Loaded> {
-    const snapshot = loadConfig(this.loadOptions)
+    const snapshot = await loadConfig(this.loadOptions)
     let subjects = this.subjects(snapshot)
     if (this.options.trust) {
-      await recordTrust(snapshot.places, subjects.filter((subject) => subject.state !== 'trusted'))
+      await recordTrust(
+        snapshot.places,
+        subjects.filter((subject) => subject.state !== 'trusted'),
+      )
       subjects = trustSubjects(snapshot)
     }
     for (const problem of snapshot.problems) if (problem.severity === 'warning') this.out.problem(problem)
@@ -80,8 +88,8 @@ export function configFault(errors: readonly Problem[]): Fault {
 
 // --- internal ---
 
-function useColor({ color, json }: GlobalOptions): boolean {
-  if (json || color === false || process.env['NO_COLOR']) return false
+function useColor({ 'no-color': plain, json }: GlobalOptions): boolean {
+  if (json || plain || process.env['NO_COLOR']) return false
   return Boolean(process.stdout.isTTY) || process.env['FORCE_COLOR'] === '1'
 }
 

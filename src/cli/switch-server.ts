@@ -1,18 +1,21 @@
 // Switching a server on or off, in its own file or, where that is another tool's, by a line in ours.
 
 import { Fault } from '../base/fault.ts'
+import { loadConfig } from '../config/load.ts'
 import { serverPath, switchServer, type Target } from '../config/plan.ts'
-import { loadForEdit } from './commands/add.ts'
-import { serverNamed } from './commands/get.ts'
-import { placeText } from './describe.ts'
+import { placeText, serverNamed } from './describe.ts'
 import { layerTarget, makeEdits, writeTarget } from './edit.ts'
 import type { Session } from './session.ts'
 
 export async function switchNamed(session: Session, name: string, on: boolean): Promise<void> {
-  const { snapshot } = await loadForEdit(session)
+  const snapshot = await loadConfig(session.loadOptions)
   const entry = serverNamed(snapshot, name)
   if (entry.scope === 'managed')
-    throw new Fault('CONFIG_EDIT', `${name} is managed by ${entry.place.origin.file}, which cannot be overridden`, { server: name })
+    throw new Fault(
+      'CONFIG_EDIT',
+      `${name} is managed by ${entry.place.origin.file}, which cannot be overridden`,
+      { server: name },
+    )
   if (entry.scope === 'catalog')
     throw new Fault('CONFIG_EDIT', `${name} is only named in an agent's list and has no entry to switch`, {
       server: name,
@@ -21,13 +24,18 @@ export async function switchNamed(session: Session, name: string, on: boolean): 
   if (entry.scope === 'flag')
     throw new Fault('USAGE', `${name} comes from --mcp-server; leave that flag out`, { server: name })
   if ((entry.definition?.enabled ?? true) === on) {
-    session.out.answer({ name, enabled: on, changed: false }, () => `${name} is ${on ? 'on' : 'off'} already.`)
+    session.out.answer(
+      { name, enabled: on, changed: false },
+      () => `${name} is ${on ? 'on' : 'off'} already.`,
+    )
     return
   }
   // The topmost file that says something about it decides.
   const deciding = snapshot.layers
     .filter(({ source }) => entry.sources.includes(source) && source.format.ours)
-    .filter(({ source }) => serverPath({ format: source.format, value: source.document.value }, name) !== undefined)
+    .filter(
+      ({ source }) => serverPath({ format: source.format, value: source.document.value }, name) !== undefined,
+    )
     .at(-1)
   const top = entry.sources.at(-1)
   const own = deciding && deciding.source === top
@@ -41,8 +49,15 @@ export async function switchNamed(session: Session, name: string, on: boolean): 
   const { after } = await makeEdits(session, snapshot, [{ target, plan }])
   const now = after.servers.get(name)
   if ((now?.definition?.enabled ?? true) !== on)
-    throw new Fault('CONFIG_EDIT', `${name} is still ${on ? 'off' : 'on'}: ${now ? placeText(now.place) : 'it is gone'}`, {
-      server: name,
-    })
-  session.out.answer({ name, enabled: on, changed: true, file: target.file }, () => `${name} is ${on ? 'on' : 'off'}.`)
+    throw new Fault(
+      'CONFIG_EDIT',
+      `${name} is still ${on ? 'off' : 'on'}: ${now ? placeText(now.place) : 'it is gone'}`,
+      {
+        server: name,
+      },
+    )
+  session.out.answer(
+    { name, enabled: on, changed: true, file: target.file },
+    () => `${name} is ${on ? 'on' : 'off'}.`,
+  )
 }

@@ -1,8 +1,8 @@
 // Which program a command really is: a name on the PATH can be made to mean something else, and a file can be replaced.
 
-import { createHash } from 'node:crypto'
 import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join, relative, resolve } from 'node:path'
+import { sha256 } from '../base/digest.ts'
 
 export interface Binary {
   /** The file behind all links, or undefined when the command is not found. */
@@ -38,8 +38,9 @@ export function identify(
   if (!byPath && !isInside(path, options.root)) return { path, digest: undefined, stamp: undefined }
   const { dev, ino, size, mtimeMs, ctimeMs } = statSync(path)
   const stamp = [dev, ino, size, mtimeMs, ctimeMs].join(':')
-  const same = options.before?.path === path && options.before.stamp === stamp ? options.before.digest : undefined
-  return { path, digest: same ?? createHash('sha256').update(readFileSync(path)).digest('hex'), stamp }
+  const same =
+    options.before?.path === path && options.before.stamp === stamp ? options.before.digest : undefined
+  return { path, digest: same ?? sha256(readFileSync(path)), stamp }
 }
 
 /** Whether a path lies in a folder (or is it). */
@@ -51,9 +52,11 @@ export function isInside(path: string, folder: string): boolean {
 // --- internal ---
 
 function executable(file: string): string | undefined {
+  // Most folders on the PATH do not have it, and an exception costs more than a look.
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return undefined
   try {
     accessSync(file, constants.X_OK)
-    return statSync(file).isFile() ? file : undefined
+    return file
   } catch {
     return undefined
   }

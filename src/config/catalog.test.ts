@@ -8,8 +8,8 @@ const REFERENCE = /^\$\{(\w+)(?::-\$\{workspaceFolder\}\/[\w.]+)?\}$/
 const GIVEN = 'workspaceFolder'
 
 function referenced(entry: CatalogEntry): string[] {
-  const found = [...entry.args, ...Object.values(entry.env)].flatMap(
-    (text) => (text.includes(':-') ? [] : (REFERENCE.exec(text)?.[1] ?? [])),
+  const found = [...entry.args, ...Object.values(entry.env)].flatMap((text) =>
+    text.includes(':-') ? [] : (REFERENCE.exec(text)?.[1] ?? []),
   )
   return [...new Set(found)].filter((name) => name !== GIVEN).sort()
 }

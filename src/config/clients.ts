@@ -15,10 +15,14 @@ export function clientsOf(places: Places, root: string, platform: string = proce
   const { home, settings } = places
   const mac = platform === 'darwin'
   const support = mac ? join(home, 'Library', 'Application Support') : settings
-  const code = ['Code', 'Code - Insiders', 'VSCodium', 'Cursor', 'Windsurf'].map((name) => join(support, name, 'User'))
-  const extension = (name: string, file: string) => code.map((folder) => join(folder, 'globalStorage', name, 'settings', file))
+  const code = ['Code', 'Code - Insiders', 'VSCodium', 'Cursor', 'Windsurf'].map((name) =>
+    join(support, name, 'User'),
+  )
+  const extension = (name: string, file: string) =>
+    code.map((folder) => join(folder, 'globalStorage', name, 'settings', file))
   const user = (...files: string[]) => files.map((file) => ({ file, scope: 'user' as const }))
-  const project = (...files: string[]) => files.map((file) => ({ file: join(root, file), scope: 'project' as const }))
+  const project = (...files: string[]) =>
+    files.map((file) => ({ file: join(root, file), scope: 'project' as const }))
   return [
     {
       id: 'claude-code',
@@ -30,32 +34,55 @@ export function clientsOf(places: Places, root: string, platform: string = proce
       title: 'Claude Desktop',
       files: user(join(support, 'Claude', 'claude_desktop_config.json')),
     },
-    { id: 'cursor', title: 'Cursor', files: [...user(join(home, '.cursor', 'mcp.json')), ...project('.cursor/mcp.json')] },
+    {
+      id: 'cursor',
+      title: 'Cursor',
+      files: [...user(join(home, '.cursor', 'mcp.json')), ...project('.cursor/mcp.json')],
+    },
     {
       id: 'vscode',
       title: 'VS Code',
       files: [
-        ...user(...code.slice(0, 3).flatMap((folder) => [join(folder, 'mcp.json'), join(folder, 'settings.json')])),
+        ...user(
+          ...code.slice(0, 3).flatMap((folder) => [join(folder, 'mcp.json'), join(folder, 'settings.json')]),
+        ),
         ...project('.vscode/mcp.json'),
       ],
     },
     {
       id: 'windsurf',
       title: 'Windsurf',
-      files: user(join(home, '.codeium', 'windsurf', 'mcp_config.json'), join(home, '.codeium', 'mcp_config.json')),
+      files: user(
+        join(home, '.codeium', 'windsurf', 'mcp_config.json'),
+        join(home, '.codeium', 'mcp_config.json'),
+      ),
     },
     {
       id: 'cline',
       title: 'Cline',
-      files: user(...extension('saoudrizwan.claude-dev', 'cline_mcp_settings.json'), join(home, '.cline', 'mcp.json')),
+      files: user(
+        ...extension('saoudrizwan.claude-dev', 'cline_mcp_settings.json'),
+        join(home, '.cline', 'mcp.json'),
+      ),
     },
     {
       id: 'roo',
       title: 'Roo Code',
-      files: [...user(...extension('rooveterinaryinc.roo-cline', 'mcp_settings.json')), ...project('.roo/mcp.json')],
+      files: [
+        ...user(...extension('rooveterinaryinc.roo-cline', 'mcp_settings.json')),
+        ...project('.roo/mcp.json'),
+      ],
     },
-    { id: 'zed', title: 'Zed', files: [...user(join(settings, 'zed', 'settings.json')), ...project('.zed/settings.json')] },
-    { id: 'codex', title: 'Codex', files: [...user(join(home, '.codex', 'config.toml')), ...project('.codex/config.toml')] },
+    {
+      id: 'zed',
+      title: 'Zed',
+      files: [...user(join(settings, 'zed', 'settings.json')), ...project('.zed/settings.json')],
+    },
+    {
+      id: 'codex',
+      title: 'Codex',
+      files: [...user(join(home, '.codex', 'config.toml')), ...project('.codex/config.toml')],
+    },
     {
       id: 'gemini',
       title: 'Gemini CLI',

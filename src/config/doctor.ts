@@ -73,7 +73,14 @@ function checkNode(): Finding {
 function checkFiles(snapshot: Snapshot): Finding[] {
   const read = snapshot.looked.filter((it) => it.state === 'read')
   if (read.length === 0)
-    return [{ severity: 'warning', check: 'files', message: 'no configuration file was found', fix: 'busbar import' }]
+    return [
+      {
+        severity: 'warning',
+        check: 'files',
+        message: 'no configuration file was found',
+        fix: 'busbar import',
+      },
+    ]
   return [
     { severity: 'ok', check: 'files', message: `read ${read.map((it) => it.file).join(', ')}` },
     ...snapshot.layers.flatMap(({ source }): Finding[] => {
@@ -125,12 +132,26 @@ function checkTrust(subjects: readonly Subject[]): Finding[] {
   const asking = subjects.filter((it) => it.state !== 'trusted')
   if (asking.length === 0) return []
   const names = asking.map((it) => (it.kind === 'server' ? it.name : `settings of ${it.file}`))
-  return [{ severity: 'warning', check: 'trust', message: `not trusted yet: ${names.join(', ')}`, fix: 'busbar trust' }]
+  return [
+    {
+      severity: 'warning',
+      check: 'trust',
+      message: `not trusted yet: ${names.join(', ')}`,
+      fix: 'busbar trust',
+    },
+  ]
 }
 
 function checkUse(snapshot: Snapshot): Finding[] {
   if (!snapshot.config.enabled)
-    return [{ severity: 'warning', check: 'switch', message: 'integrations are off: no server starts', fix: 'set enabled: true' }]
+    return [
+      {
+        severity: 'warning',
+        check: 'switch',
+        message: 'integrations are off: no server starts',
+        fix: 'set enabled: true',
+      },
+    ]
   if (snapshot.assignments.length === 0) return []
   const used = new Set(snapshot.assignments.flatMap((it) => it.servers))
   return [...snapshot.servers.values()]
@@ -149,16 +170,27 @@ function checkState(snapshot: Snapshot): Finding[] {
   return [state, join(state, 'trust.json')].flatMap((file): Finding[] => {
     const reason = unsafeReason(file)
     if (reason === undefined) return []
-    const finding: Finding = { severity: 'error', check: 'state', message: `${file} ${reason}`, fix: `make it yours alone: chmod go-w ${file}` }
+    const finding: Finding = {
+      severity: 'error',
+      check: 'state',
+      message: `${file} ${reason}`,
+      fix: `make it yours alone: chmod go-w ${file}`,
+    }
     const stats = statSync(file, { throwIfNoEntry: false })
     const mine = stats?.uid === process.getuid?.()
-    return [mine && stats ? { ...finding, repair: { kind: 'mode', file, mode: stats.mode & 0o755 } } : finding]
+    return [
+      mine && stats ? { ...finding, repair: { kind: 'mode', file, mode: stats.mode & 0o755 } } : finding,
+    ]
   })
 }
 
 function holdsSecrets(value: unknown, key = ''): boolean {
   if (typeof value === 'string')
-    return !value.includes('${') && value.length >= 8 && (isSecretValue(value) || (isSecretName(key) && !/^\w+:\/\//.test(value)))
+    return (
+      !value.includes('${') &&
+      value.length >= 8 &&
+      (isSecretValue(value) || (isSecretName(key) && !/^\w+:\/\//.test(value)))
+    )
   if (Array.isArray(value)) return value.some((item) => holdsSecrets(item))
   if (typeof value !== 'object' || value === null) return false
   return Object.entries(value).some(([name, item]) => holdsSecrets(item, name))

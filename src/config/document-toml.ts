@@ -37,7 +37,9 @@ function find(text: string, path: Path): Position | undefined {
   text.split('\n').forEach((content, index) => {
     const header = /^\s*\[\[?\s*([^\]]+?)\s*\]\]?/.exec(content)
     if (header) table = dottedKey(header[1] ?? '')
-    const key = header ? undefined : /^\s*("(?:[^"\\]|\\.)*"|'[^']*'|[\w-]+)((?:\s*\.\s*(?:"[^"]*"|'[^']*'|[\w-]+))*)\s*=/.exec(content)
+    const key = header
+      ? undefined
+      : /^\s*("(?:[^"\\]|\\.)*"|'[^']*'|[\w-]+)((?:\s*\.\s*(?:"[^"]*"|'[^']*'|[\w-]+))*)\s*=/.exec(content)
     if (!header && !key) return
     const here = key ? [...table, ...dottedKey(`${key[1]}${key[2]}`)] : table
     const depth = here.every((step, position) => step === wanted[position]) ? here.length : 0

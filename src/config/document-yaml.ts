@@ -1,6 +1,15 @@
 // YAML with positions.
 
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Document as YamlDocument } from 'yaml'
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  type Document as YamlDocument,
+} from 'yaml'
 import type { Document, Position, Reading } from './document.ts'
 import type { Path } from './edit/change.ts'
 import type { Problem } from './problem.ts'

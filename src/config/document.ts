@@ -2,10 +2,8 @@
 
 import { readFileSync, statSync } from 'node:fs'
 import { extname } from 'node:path'
-import type { Path } from './edit/change.ts'
 import { parseJsonDocument } from './document-json.ts'
-import { parseTomlDocument } from './document-toml.ts'
-import { parseYamlDocument } from './document-yaml.ts'
+import type { Path } from './edit/change.ts'
 import type { Problem } from './problem.ts'
 
 export type Syntax = 'yaml' | 'json' | 'toml'
@@ -35,7 +33,7 @@ export type Reading =
 const MAX_BYTES = 4 * 1024 * 1024
 
 /** Reads one file. Whatever is wrong with it comes back as problems, never as an exception. */
-export function readDocument(file: string): Reading {
+export async function readDocument(file: string): Promise<Reading> {
   let bytes: Buffer
   try {
     const stats = statSync(file, { throwIfNoEntry: false })
@@ -46,7 +44,11 @@ export function readDocument(file: string): Reading {
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error)
     if (reason === 'ENOENT' || reason === 'ENOTDIR') return { kind: 'absent' }
-    return broken(file, `cannot be read (${reason})`, reason === 'EACCES' ? 'check its permissions' : undefined)
+    return broken(
+      file,
+      `cannot be read (${reason})`,
+      reason === 'EACCES' ? 'check its permissions' : undefined,
+    )
   }
   let text: string
   try {
@@ -54,19 +56,23 @@ export function readDocument(file: string): Reading {
   } catch {
     return broken(file, 'is not UTF-8 text', 'save it as UTF-8')
   }
-  return parseDocument(file, text)
+  return await parseDocument(file, text)
 }
 
-/** Parses text that stands, or would stand, in `file`. The file's ending picks the syntax. */
-export function parseDocument(file: string, text: string, syntax: Syntax = syntaxOf(file, text)): Reading {
+/** Parses text that stands, or would stand, in `file`. Only the parser that is needed is loaded. */
+export async function parseDocument(
+  file: string,
+  text: string,
+  syntax: Syntax = syntaxOf(file, text),
+): Promise<Reading> {
   try {
     switch (syntax) {
       case 'yaml':
-        return parseYamlDocument(file, text)
+        return (await import('./document-yaml.ts')).parseYamlDocument(file, text)
       case 'json':
         return parseJsonDocument(file, text)
       case 'toml':
-        return parseTomlDocument(file, text)
+        return (await import('./document-toml.ts')).parseTomlDocument(file, text)
     }
   } catch (error) {
     // The parsers recurse, so absurd nesting ends in a RangeError.

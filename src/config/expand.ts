@@ -16,7 +16,9 @@ export interface Scope {
   readonly home: string
 }
 
-export type Expanded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly missing: string[] }
+export type Expanded<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly missing: string[] }
 
 /** Expands one text. All missing variables are found before anything is filled in. */
 export function expandText(text: string, scope: Scope): Expanded<string> {
@@ -63,7 +65,14 @@ interface Variable {
 }
 type Part = string | Variable
 
-const PLACES = new Set(['workspaceFolder', 'workspaceRoot', 'workspaceFolderBasename', 'userHome', 'pathSeparator', '/'])
+const PLACES = new Set([
+  'workspaceFolder',
+  'workspaceRoot',
+  'workspaceFolderBasename',
+  'userHome',
+  'pathSeparator',
+  '/',
+])
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /** A reference longer than this is text; the bound keeps a hostile file from costing more than its length. */
@@ -123,7 +132,7 @@ function variableOf(inside: string): Variable | undefined {
   return cut < 0 ? { kind: 'env', name } : { kind: 'env', name, fallback: parse(body.slice(cut + 2)) }
 }
 
-function valueOf(variable: Variable, scope: Scope): string | undefined {
+function lookUp(variable: Variable, scope: Scope): string | undefined {
   switch (variable.kind) {
     case 'env':
       return scope.env[variable.name] || undefined
@@ -151,14 +160,14 @@ function placeValue(name: string, { root, home }: Scope): string {
 }
 
 function missingIn(part: Part, scope: Scope): string[] {
-  if (typeof part === 'string' || valueOf(part, scope) !== undefined) return []
+  if (typeof part === 'string' || lookUp(part, scope) !== undefined) return []
   if (part.fallback !== undefined) return part.fallback.flatMap((inner) => missingIn(inner, scope))
   return names(part)
 }
 
 function fill(part: Part, scope: Scope): string {
   if (typeof part === 'string') return part
-  return valueOf(part, scope) ?? (part.fallback ?? []).map((inner) => fill(inner, scope)).join('')
+  return lookUp(part, scope) ?? (part.fallback ?? []).map((inner) => fill(inner, scope)).join('')
 }
 
 function names(part: Part): string[] {
@@ -174,7 +183,10 @@ function texts(value: unknown): string[] {
 }
 
 function map(value: unknown, scope: Scope): unknown {
-  if (typeof value === 'string') return parse(value).map((part) => fill(part, scope)).join('')
+  if (typeof value === 'string')
+    return parse(value)
+      .map((part) => fill(part, scope))
+      .join('')
   if (Array.isArray(value)) return value.map((item) => map(item, scope))
   if (!isRecord(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, map(item, scope)]))

@@ -1,8 +1,8 @@
 // `--mcp-server` flags and the MCP_* variables: configuration that stands in no file.
 
-import type { Environment } from '../base/places.ts'
 import { Fault } from '../base/fault.ts'
-import { parseDocument } from './document.ts'
+import type { Environment } from '../base/places.ts'
+import { parseJsonDocument } from './document-json.ts'
 import { isRecord, Shape } from './formats/shape.ts'
 import type { Problem } from './problem.ts'
 import { type Tree, treeOf } from './tree.ts'
@@ -32,7 +32,8 @@ export function splitWords(line: string): string[] {
     const letter = line.charAt(index)
     if (quote !== '') {
       if (letter === quote) quote = ''
-      else if (letter === '\\' && quote === '"' && /["\\]/.test(line.charAt(index + 1))) word += line.charAt(++index)
+      else if (letter === '\\' && quote === '"' && /["\\]/.test(line.charAt(index + 1)))
+        word += line.charAt(++index)
       else word += letter
     } else if (letter === '"' || letter === "'") {
       quote = letter
@@ -103,9 +104,8 @@ function parseObject(text: string, flag: string): Record<string, unknown> {
 }
 
 function parseJson(text: string, flag: string): Record<string, unknown> {
-  const reading = parseDocument(FLAG, text, 'json')
+  const reading = parseJsonDocument(FLAG, text)
   if (reading.kind === 'document' && isRecord(reading.document.value)) return reading.document.value
   const reason = reading.kind === 'broken' ? reading.problems[0]?.message : 'expected an object'
   throw new Fault('USAGE', `${FLAG} ${flag} is not valid JSON: ${reason}`, { hint: `write ${FORMS}` })
 }
-

@@ -31,7 +31,9 @@ export function hazardsOf(server: Server): string[] {
     const flag = args.find((argument) => EVALUATES[program]?.includes(argument.split('=')[0] ?? ''))
     if (flag !== undefined) found.push(`runs code given on its command line (${program} ${flag})`)
     if (/^(?:docker|podman)$/.test(program)) {
-      const wide = args.find((argument) => /^--(?:privileged|pid=host|net(?:work)?=host)$|docker\.sock/.test(argument))
+      const wide = args.find((argument) =>
+        /^--(?:privileged|pid=host|net(?:work)?=host)$|docker\.sock/.test(argument),
+      )
       if (wide !== undefined) found.push(`gives the container power over this machine (${wide})`)
     }
     if (program === 'sudo' || program === 'doas') found.push('asks for the rights of another user')
@@ -44,7 +46,8 @@ export function hazardsOf(server: Server): string[] {
   if (approval === 'never') found.push('never asks before its tools are called')
   else if (typeof approval === 'object') {
     const free = Object.entries(approval).filter(([, verdict]) => verdict === 'allow')
-    if (free.length > 0) found.push(`calls these tools without asking: ${free.map(([pattern]) => pattern).join(', ')}`)
+    if (free.length > 0)
+      found.push(`calls these tools without asking: ${free.map(([pattern]) => pattern).join(', ')}`)
   }
   if (server.trustAnnotations) found.push('lets the server say itself which of its tools are harmless')
   return found
@@ -53,8 +56,13 @@ export function hazardsOf(server: Server): string[] {
 // --- internal ---
 
 function packageHazards(args: readonly string[]): string[] {
-  const name = args.find((argument, index) => !argument.startsWith('-') && !/^(?:-p|--package|--from)$/.test(args[index - 1] ?? ''))
-  const from = args.find((argument) => /^(?:git\+|https?:|github:|file:)/.test(argument.replace(/^--(?:from|package)=/, '')))
+  const name = args.find(
+    (argument, index) =>
+      !argument.startsWith('-') && !/^(?:-p|--package|--from)$/.test(args[index - 1] ?? ''),
+  )
+  const from = args.find((argument) =>
+    /^(?:git\+|https?:|github:|file:)/.test(argument.replace(/^--(?:from|package)=/, '')),
+  )
   if (from !== undefined) return [`fetches its program from ${from}`]
   const pinned = name !== undefined && /.(?:@|==)v?\d+\.\d+/.test(name)
   return pinned || name === undefined ? [] : [`runs whatever version of ${name} is newest (not pinned)`]

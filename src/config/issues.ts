@@ -1,24 +1,24 @@
 // The schema's complaints, in words a person can act on.
 
-import * as z from 'zod'
+import type * as z from 'zod/mini'
 import { nearest } from '../base/suggest.ts'
 import type { Path } from './edit/change.ts'
 import { isRecord } from './formats/shape.ts'
-import { pathText, type Problem, valueText } from './problem.ts'
+import { type Problem, pathText, valueText } from './problem.ts'
 import { placeOf, plain, subtree, type Tree } from './tree.ts'
 
 /** Turns the issues of a schema, checked on the part of `tree` at `prefix`, into problems at their places. */
-export function problemsOf(error: z.ZodError, schema: z.ZodType, tree: Tree, prefix: Path): Problem[] {
+export function problemsOf(
+  error: z.core.$ZodError,
+  schema: z.core.$ZodType,
+  tree: Tree,
+  prefix: Path,
+): Problem[] {
   return error.issues.flatMap((issue) => describe(issue, schema, tree, prefix))
 }
 
 /** A problem at a native path, with the file, line and path the person wrote. */
-export function problemAt(
-  tree: Tree,
-  path: Path,
-  message: string,
-  extra: Partial<Problem> = {},
-): Problem {
+export function problemAt(tree: Tree, path: Path, message: string, extra: Partial<Problem> = {}): Problem {
   const place = placeOf(tree, path)
   return {
     severity: 'error',
@@ -47,7 +47,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
 /** Values under these keys may be secrets, so messages name their type only. */
 const SECRET_KEYS = new Set(['env', 'headers', 'auth', 'token', 'key', 'apiKey', 'api_key'])
 
-function describe(issue: Issue, schema: z.ZodType, tree: Tree, prefix: Path): Problem[] {
+function describe(issue: Issue, schema: z.core.$ZodType, tree: Tree, prefix: Path): Problem[] {
   const path = [...prefix, ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))]
   const at = subtree(tree, path)
   const value = at && plain(at)
@@ -73,7 +73,9 @@ function describe(issue: Issue, schema: z.ZodType, tree: Tree, prefix: Path): Pr
     case 'invalid_union':
       return describeUnion(issue, schema, tree, prefix) ?? say(`is ${shown}; ${unionMessage(issue)}`)
     case 'too_small':
-      return say(`is ${shown}; expected ${issue.origin === 'string' ? 'some text' : `at least ${issue.minimum}`}`)
+      return say(
+        `is ${shown}; expected ${issue.origin === 'string' ? 'some text' : `at least ${issue.minimum}`}`,
+      )
     case 'too_big':
       return say(`is ${shown}; expected at most ${issue.maximum}`)
     default:
@@ -91,11 +93,13 @@ function unionMessage(issue: Issue & { code: 'invalid_union' }): string {
 /** Of a map that fits no branch, the complaints of the branch that wanted a map are the useful ones. */
 function describeUnion(
   issue: Issue & { code: 'invalid_union' },
-  schema: z.ZodType,
+  schema: z.core.$ZodType,
   tree: Tree,
   prefix: Path,
 ): Problem[] | undefined {
-  const inner = issue.errors.find((branch) => !branch.some((item) => item.path.length === 0 && item.code === 'invalid_type'))
+  const inner = issue.errors.find(
+    (branch) => !branch.some((item) => item.path.length === 0 && item.code === 'invalid_type'),
+  )
   const at = subtree(tree, [...prefix, ...issue.path.map(String)])
   if (inner === undefined || inner.length === 0 || at?.kind !== 'map') return undefined
   return inner.flatMap((item) =>
@@ -110,25 +114,39 @@ function kindOf(value: unknown): string {
   return isRecord(value) ? 'a map' : `a ${typeof value}`
 }
 
-/** The keys the schema knows at a path, found through its JSON Schema: only errors pay for it. */
-function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
-  let at: unknown = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
-  for (const step of path) at = branches(at).map((branch) => member(branch, step)).find((found) => found !== undefined)
-  return [...new Set(branches(at).flatMap((branch) => Object.keys(property(branch, 'properties') ?? {})))]
+/** The keys the schema knows at a path. */
+function keysAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
+  let at: z.core.$ZodType[] = [schema]
+  for (const step of path) at = at.flatMap(branches).flatMap((branch) => member(branch, step))
+  return [...new Set(at.flatMap(branches).flatMap((branch) => Object.keys(shapeOf(branch))))]
 }
 
-function branches(schema: unknown): unknown[] {
-  const options = isRecord(schema) ? (schema['anyOf'] ?? schema['oneOf']) : undefined
-  return Array.isArray(options) ? options.flatMap(branches) : [schema]
+/** What is inside defaults, options and conversions; of a union, every way it can be. */
+function branches(schema: z.core.$ZodType): z.core.$ZodType[] {
+  const def = (schema as z.core.$ZodTypes)._zod.def
+  switch (def.type) {
+    case 'optional':
+    case 'default':
+    case 'prefault':
+      return branches(def.innerType)
+    case 'pipe':
+      return branches(def.in)
+    case 'union':
+      return def.options.flatMap(branches)
+    default:
+      return [schema]
+  }
 }
 
-function member(schema: unknown, step: PropertyKey): unknown {
-  const properties = property(schema, 'properties')
-  if (properties && typeof step === 'string' && step in properties) return properties[step]
-  return property(schema, 'additionalProperties') ?? property(schema, 'items')
+function member(schema: z.core.$ZodType, step: PropertyKey): z.core.$ZodType[] {
+  const def = (schema as z.core.$ZodTypes)._zod.def
+  if (def.type === 'record') return [def.valueType]
+  if (def.type === 'array') return [def.element]
+  const found = shapeOf(schema)[String(step)]
+  return found ? [found] : []
 }
 
-function property(schema: unknown, key: string): Record<string, unknown> | undefined {
-  const found = isRecord(schema) ? schema[key] : undefined
-  return isRecord(found) ? found : undefined
+function shapeOf(schema: z.core.$ZodType): Readonly<Record<string, z.core.$ZodType>> {
+  const def = (schema as z.core.$ZodTypes)._zod.def
+  return def.type === 'object' ? def.shape : {}
 }

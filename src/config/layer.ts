@@ -1,13 +1,13 @@
 // One layer: a file (with what it extends) read, understood and checked. A bad entry costs only itself.
 
 import { nearest } from '../base/suggest.ts'
-import { parseDocument, readDocument } from './document.ts'
-import type { Document, Position } from './document.ts'
+import { type Document, type Position, readDocument } from './document.ts'
+import { parseJsonDocument } from './document-json.ts'
 import type { Path } from './edit/change.ts'
-import { detectFormat, type Format, FORMATS } from './formats/detect.ts'
+import { detectFormat, FORMATS, type Format } from './formats/detect.ts'
 import { type Input, readFormat } from './formats/read.ts'
 import { isRecord } from './formats/shape.ts'
-import { pathText, type Problem, valueText } from './problem.ts'
+import { type Problem, pathText, valueText } from './problem.ts'
 import { absolute, type Candidate, realPath, rootOf } from './sources.ts'
 import { type Origin, type Scope, type Tree, treeOf } from './tree.ts'
 import { checkLayer } from './validate.ts'
@@ -46,8 +46,8 @@ interface LayerContext {
 const MAX_EXTENDS = 8
 
 /** Reads a candidate and all it extends. */
-export function readLayers(candidate: Candidate, context: LayerContext): LayerReport {
-  return read(candidate, context, [])
+export async function readLayers(candidate: Candidate, context: LayerContext): Promise<LayerReport> {
+  return await read(candidate, context, [])
 }
 
 /** A layer from text that stands in no file, such as a flag. */
@@ -57,7 +57,7 @@ export function textLayer(
   text: string,
   context: LayerContext,
 ): { layer?: Layer; problems: readonly Problem[] } {
-  const reading = parseDocument(name, text, 'json')
+  const reading = parseJsonDocument(name, text)
   if (reading.kind !== 'document') return { problems: reading.kind === 'broken' ? reading.problems : [] }
   const source = { scope, file: name, own: false }
   const made = makeLayer(reading.document, FORMATS.busbar, source, context, () => undefined)
@@ -66,8 +66,12 @@ export function textLayer(
 
 // --- internal ---
 
-function read(candidate: Candidate, context: LayerContext, chain: readonly string[]): LayerReport {
-  const reading = readDocument(candidate.file)
+async function read(
+  candidate: Candidate,
+  context: LayerContext,
+  chain: readonly string[],
+): Promise<LayerReport> {
+  const reading = await readDocument(candidate.file)
   if (reading.kind === 'absent') {
     if (!candidate.asked) return { layers: [], problems: [], state: 'absent' }
     const message = `does not exist (asked for by ${candidate.asked})`
@@ -77,7 +81,10 @@ function read(candidate: Candidate, context: LayerContext, chain: readonly strin
   const { document } = reading
   const format = formatOf(document, candidate)
   if ('severity' in format) return { layers: [], problems: [format], state: 'broken' }
-  const extended = readExtended(document, format, candidate, context, [...chain, realPath(candidate.file)])
+  const extended = await readExtended(document, format, candidate, context, [
+    ...chain,
+    realPath(candidate.file),
+  ])
   const own = makeLayer(document, format, candidate, context, (path) => document.at(path))
   return {
     layers: [...extended.layers, own.layer],
@@ -131,19 +138,19 @@ function formatOf(document: Document, candidate: Candidate): Format | Problem {
   }
 }
 
-function readExtended(
+async function readExtended(
   document: Document,
   format: Format,
   candidate: Candidate,
   context: LayerContext,
   chain: readonly string[],
-): { layers: Layer[]; problems: Problem[] } {
+): Promise<{ layers: Layer[]; problems: Problem[] }> {
   const given = isRecord(document.value) && format.id === 'busbar' ? document.value['extends'] : undefined
   if (given === undefined || given === null) return { layers: [], problems: [] }
   const list = Array.isArray(given) ? given : [given]
   const layers: Layer[] = []
   const problems: Problem[] = []
-  list.forEach((item, index) => {
+  for (const [index, item] of list.entries()) {
     const path = Array.isArray(given) ? ['extends', index] : ['extends']
     const complain = (message: string) => {
       const place = { file: document.file, ...document.at(path), path: pathText(path) }
@@ -151,18 +158,18 @@ function readExtended(
     }
     if (typeof item !== 'string' || item === '') {
       complain(`is ${valueText(item)}; expected the path of a file`)
-      return
+      continue
     }
     const file = absolute(item, rootOf(candidate.file), context.home)
     if (chain.includes(realPath(file))) complain(`is ${valueText(item)}, which extends this file again`)
     else if (chain.length >= MAX_EXTENDS) complain(`is nested too deeply (at most ${MAX_EXTENDS} files)`)
     else {
-      const report = read({ scope: candidate.scope, file, own: false }, context, chain)
+      const report = await read({ scope: candidate.scope, file, own: false }, context, chain)
       if (report.state === 'absent') complain(`is ${valueText(item)}, and ${file} does not exist`)
       layers.push(...report.layers)
       problems.push(...report.problems)
     }
-  })
+  }
   return { layers, problems }
 }
 

@@ -68,7 +68,7 @@ export interface Snapshot {
 }
 
 /** Reads everything. Only a mistake on the command line itself is thrown. */
-export function loadConfig(options: LoadOptions = {}): Snapshot {
+export async function loadConfig(options: LoadOptions = {}): Promise<Snapshot> {
   const cwd = options.cwd ?? process.cwd()
   const env = options.env ?? process.env
   const places = options.places ?? placesOf(env)
@@ -81,10 +81,15 @@ export function loadConfig(options: LoadOptions = {}): Snapshot {
   const files: Layer[] = []
   const managed: Layer[] = []
   for (const candidate of found) {
-    const report = readLayers(candidate, context)
+    const report = await readLayers(candidate, context)
     problems.push(...report.problems)
     const format = report.layers.at(-1)?.source.format.title
-    looked.push({ scope: candidate.scope, file: candidate.file, state: report.state, ...(format ? { format } : {}) })
+    looked.push({
+      scope: candidate.scope,
+      file: candidate.file,
+      state: report.state,
+      ...(format ? { format } : {}),
+    })
     ;(candidate.scope === 'managed' ? managed : files).push(...report.layers)
   }
   const flags = flagLayer(options.servers ?? [], context)
@@ -231,7 +236,11 @@ function addCatalogEntry(name: string, entries: Map<string, ServerEntry>): void 
 }
 
 /** Composio is one remote server, switched on by its section. */
-function addComposio(settings: Pick<Config, 'composio'>, merged: Tree, entries: Map<string, ServerEntry>): void {
+function addComposio(
+  settings: Pick<Config, 'composio'>,
+  merged: Tree,
+  entries: Map<string, ServerEntry>,
+): void {
   const { enabled, apiKey, url } = settings.composio
   const tree = subtree(merged, ['composio'])
   if (!enabled || !tree || entries.has('composio')) return
@@ -242,7 +251,9 @@ function addComposio(settings: Pick<Config, 'composio'>, merged: Tree, entries: 
     category: 'gateway',
   })
   const problems: Problem[] =
-    apiKey === '' ? [{ severity: 'error', message: 'composio is enabled but has no api_key', server: 'composio' }] : []
+    apiKey === ''
+      ? [{ severity: 'error', message: 'composio is enabled but has no api_key', server: 'composio' }]
+      : []
   entries.set('composio', {
     name: 'composio',
     scope: tree.place.origin.scope,

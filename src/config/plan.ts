@@ -29,7 +29,13 @@ export function addServer(target: Target, name: string, entry: Readonly<Record<s
   const existing = serverPath(target, name)
   if (format.id === 'mcp-servers') {
     const { type, ...rest } = entry
-    const item = { id: name, name, ...(type === 'stdio' ? {} : { type }), ...rest, enabled: entry['enabled'] ?? true }
+    const item = {
+      id: name,
+      name,
+      ...(type === 'stdio' ? {} : { type }),
+      ...rest,
+      enabled: entry['enabled'] ?? true,
+    }
     return existing
       ? [{ kind: 'set', path: existing, value: clean(item) }]
       : [{ kind: 'append', path: ['servers'], value: clean(item) }]
@@ -77,7 +83,8 @@ export function assignServer(target: Target, agent: string, name: string): Chang
   if (format.id === 'aicib' && Array.isArray(at(value, perAgent)))
     return [{ kind: 'append', path: perAgent, value: name }]
   const definition = at(value, ['agents', agent])
-  const key = format.id === 'aicib' || (isRecord(definition) && 'mcp_servers' in definition) ? 'mcp_servers' : 'servers'
+  const key =
+    format.id === 'aicib' || (isRecord(definition) && 'mcp_servers' in definition) ? 'mcp_servers' : 'servers'
   return [{ kind: 'append', path: ['agents', agent, key], value: name }]
 }
 
@@ -91,7 +98,10 @@ export function addAgent(target: Target, name: string, entry: Readonly<Record<st
 /** Takes an agent away, with its per-agent list and the lead that names it. */
 export function removeAgent(target: Target, name: string): Change[] {
   const changes: Change[] = []
-  for (const path of [['agents', name], ['integrations', 'per_agent', name]])
+  for (const path of [
+    ['agents', name],
+    ['integrations', 'per_agent', name],
+  ])
     if (at(target.value, path) !== undefined) changes.push({ kind: 'delete', path })
   if (at(target.value, ['lead']) === name) changes.push({ kind: 'delete', path: ['lead'] })
   return changes
@@ -123,7 +133,8 @@ function nameLists({ format, value }: Target): Path[] {
   const paths: Path[] = [['defaults', 'servers']]
   if (format.id === 'aicib') {
     paths.push(['integrations', 'default_servers'])
-    for (const agent of keys(value, ['integrations', 'per_agent'])) paths.push(['integrations', 'per_agent', agent])
+    for (const agent of keys(value, ['integrations', 'per_agent']))
+      paths.push(['integrations', 'per_agent', agent])
   }
   for (const agent of keys(value, ['agents'])) {
     paths.push(...holderLists(['agents', agent]))

@@ -2,8 +2,8 @@
 // lists and the gate, so they cannot disagree.
 
 import { isGlob, matchesGlob } from '../base/glob.ts'
-import type { Agent, Worker } from './schema-agent.ts'
 import type { Config } from './schema.ts'
+import type { Agent, Worker } from './schema-agent.ts'
 
 /** An agent, or a worker of one, with the servers it may use. */
 export interface Assignment {

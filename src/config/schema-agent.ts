@@ -1,42 +1,49 @@
 // One agent as written in a configuration file.
 
-import * as z from 'zod'
-import { approvalPreset, glob, NAME, ratePerMinute } from './schema-values.ts'
+import * as z from 'zod/mini'
+import { about, approvalPreset, glob, NAME, ratePerMinute, word } from './schema-values.ts'
 
 const worker = z.strictObject({
-  enabled: z.boolean().default(true).describe('`false`: may use nothing.'),
-  model: z.string().optional().describe('Model of its own engine.'),
-  servers: z.array(z.string()).default([]).describe('Servers it may use; `*` is all of them.'),
-  allow: z.array(glob).optional().describe('Tools it may use, as `server/tool` patterns; default: all.'),
-  deny: z.array(glob).default([]).describe('Tools it may not use; goes before `allow`.'),
+  enabled: about('`false`: may use nothing.', z._default(z.boolean(), true)),
+  model: about('Model of its own engine.', z.optional(z.string())),
+  servers: about('Servers it may use; `*` is all of them.', z._default(z.array(z.string()), [])),
+  allow: about('Tools it may use, as `server/tool` patterns; default: all.', z.optional(z.array(glob))),
+  deny: about('Tools it may not use; goes before `allow`.', z._default(z.array(glob), [])),
 })
 
-export const agentSchema = worker.extend({
-  approval: approvalPreset.optional().describe('When a person is asked; default: `defaults.approval`.'),
-  approver: z
-    .enum(['console', 'client'])
-    .default('console')
-    .describe('Who is asked: the console, or the calling client (only where a person sits there).'),
-  energy: z
-    .union([
-      z.literal('unlimited'),
-      z.strictObject({
-        capacity: z.number().positive().default(100).describe('Most it can hold.'),
-        recovery: ratePerMinute.default(10).describe('How fast it comes back, e.g. `10/min`.'),
+const budget = z.strictObject({
+  capacity: about('Most it can hold.', z._default(z.number().check(z.positive()), 100)),
+  recovery: about('How fast it comes back, e.g. `10/min`.', z._default(ratePerMinute, 10)),
+})
+
+export const agentSchema = z.extend(worker, {
+  approval: about('When a person is asked; default: `defaults.approval`.', z.optional(approvalPreset)),
+  approver: about(
+    'Who is asked: the console, or the calling client (only where a person sits there).',
+    z._default(z.enum(['console', 'client']), 'console'),
+  ),
+  energy: about(
+    'Its budget of effort.',
+    z.prefault(
+      z.union([z.literal('unlimited'), budget], {
+        error: 'expected unlimited, or a map with capacity and recovery',
       }),
-    ], { error: 'expected unlimited, or a map with capacity and recovery' })
-    .prefault({})
-    .describe('Its budget of effort.'),
-  token: z.string().min(1).optional().describe('Its secret; write it as `${VAR}`. Only a hash is stored.'),
-  naming: z
-    .enum(['mcp__s__t', 'mcp_s_t', 's__t', 's_t'])
-    .default('mcp__s__t')
-    .describe('How tool names are written for its model.'),
-  surface: z.enum(['full', 'search', 'auto']).default('auto').describe('All tools, or search and call tools.'),
-  workers: z
-    .record(z.string().regex(NAME), worker)
-    .default({})
-    .describe('Helpers under this agent with servers of their own.'),
+      {},
+    ),
+  ),
+  token: about('Its secret; write it as `${VAR}`. Only a hash is stored.', z.optional(word)),
+  naming: about(
+    'How tool names are written for its model.',
+    z._default(z.enum(['mcp__s__t', 'mcp_s_t', 's__t', 's_t']), 'mcp__s__t'),
+  ),
+  surface: about(
+    'All tools, or search and call tools.',
+    z._default(z.enum(['full', 'search', 'auto']), 'auto'),
+  ),
+  workers: about(
+    'Helpers under this agent with servers of their own.',
+    z._default(z.record(z.string().check(z.regex(NAME)), worker), {}),
+  ),
 })
 
 export type Agent = z.output<typeof agentSchema>

@@ -1,89 +1,93 @@
 // One server as written in a configuration file.
 
-import * as z from 'zod'
-import { approvalPreset, duration, glob, textList, textMap, verdict } from './schema-values.ts'
+import * as z from 'zod/mini'
+import { about, approvalPreset, duration, glob, textList, textMap, verdict, word } from './schema-values.ts'
 
 export const TRANSPORTS = ['stdio', 'http', 'sse', 'websocket', 'sdk', 'claudeai-proxy'] as const
 export type Transport = (typeof TRANSPORTS)[number]
 
-const auth = z
-  .discriminatedUnion('type', [
+const port = z.int().check(z.minimum(1), z.maximum(65535))
+
+const auth = about(
+  'How Busbar signs in to the server.',
+  z.discriminatedUnion('type', [
     z.strictObject({ type: z.literal('none') }),
     z.strictObject({
       type: z.literal('api_key'),
-      headerName: z.string().min(1).default('Authorization').describe('Header that carries the key.'),
-      apiKey: z.string().min(1).describe('The key; write it as `${VAR}`.'),
+      headerName: about('Header that carries the key.', z._default(word, 'Authorization')),
+      apiKey: about('The key; write it as `${VAR}`.', z.string().check(z.minLength(1))),
     }),
     z.strictObject({
       type: z.literal('oauth'),
-      authUrl: z.string().optional().describe('Authorization endpoint; found by discovery when absent.'),
-      tokenUrl: z.string().optional().describe('Token endpoint; found by discovery when absent.'),
-      clientId: z.string().optional().describe('A client registered beforehand.'),
-      clientSecret: z.string().optional().describe('Its secret; write it as `${VAR}`.'),
-      scopes: z.array(z.string()).optional().describe('Scopes to ask for.'),
-      redirectPort: z.number().int().min(1).max(65535).optional().describe('A fixed loopback port.'),
+      authUrl: about('Authorization endpoint; found by discovery when absent.', z.optional(z.string())),
+      tokenUrl: about('Token endpoint; found by discovery when absent.', z.optional(z.string())),
+      clientId: about('A client registered beforehand.', z.optional(z.string())),
+      clientSecret: about('Its secret; write it as `${VAR}`.', z.optional(z.string())),
+      scopes: about('Scopes to ask for.', z.optional(z.array(z.string()))),
+      redirectPort: about('A fixed loopback port.', z.optional(port)),
     }),
     z.strictObject({
       type: z.literal('token_file'),
-      tokenPath: z.string().min(1).describe('File that holds the token.'),
+      tokenPath: about('File that holds the token.', z.string().check(z.minLength(1))),
     }),
-  ])
-  .describe('How Busbar signs in to the server.')
+  ]),
+)
 
-const sandbox = z
-  .strictObject({
-    read: textList.default([]).describe('Paths the server may read.'),
-    write: textList.default([]).describe('Paths the server may write.'),
-    network: z.boolean().default(true).describe('Whether it may use the network.'),
-  })
-  .describe('Confines the process with bubblewrap; refused where bubblewrap is absent.')
+const sandbox = about(
+  'Confines the process with bubblewrap; refused where bubblewrap is absent.',
+  z.strictObject({
+    read: about('Paths the server may read.', z._default(textList, [])),
+    write: about('Paths the server may write.', z._default(textList, [])),
+    network: about('Whether it may use the network.', z._default(z.boolean(), true)),
+  }),
+)
+
+const approval = z.union([approvalPreset, z.record(glob, verdict)], {
+  error: 'expected always, writes, destructive, never, or a map of tool patterns to allow, ask or deny',
+})
+
+const tools = z.strictObject({
+  include: about('Tools that are offered.', z._default(z.array(glob), ['*'])),
+  exclude: about('Tools that are not.', z._default(z.array(glob), [])),
+})
+
+const timeouts = z.strictObject({
+  connect: about('Until it must have answered the first time.', z._default(duration, 10_000)),
+  call: about('Until a call must have made progress.', z._default(duration, 60_000)),
+})
 
 export const serverSchema = z.strictObject({
-  type: z.enum(TRANSPORTS).optional().describe('Transport. Follows from `command` (stdio) or `url` (http).'),
-  command: z.string().min(1).optional().describe('Program to run, without a shell (stdio).'),
-  args: textList.default([]).describe('Its arguments.'),
-  env: textMap.default({}).describe('Environment added to the minimal one the process gets.'),
-  envFile: z.string().min(1).optional().describe('File with further `NAME=value` lines; `env` wins.'),
-  cwd: z.string().min(1).optional().describe('Working folder; default: the project folder.'),
-  url: z.string().min(1).optional().describe('Address of a remote server.'),
-  headers: textMap.default({}).describe('Headers sent with every request.'),
-  id: z.string().min(1).optional().describe('Connector id (`type: claudeai-proxy`).'),
-  description: z.string().optional().describe('What it is for; shown to people and agents.'),
-  category: z.string().optional().describe('A word to group servers by.'),
-  prefix: z.string().min(1).optional().describe('Stands for the server in tool names; default: its name.'),
-  enabled: z.boolean().default(true).describe('`false` keeps the entry and starts nothing.'),
-  start: z.enum(['eager', 'lazy']).default('eager').describe('Start with Busbar, or at the first call.'),
-  share: z
-    .enum(['process', 'agent', 'session'])
-    .default('process')
-    .describe('One process for all, one for each agent, or one for each session.'),
-  tools: z
-    .strictObject({
-      include: z.array(glob).default(['*']).describe('Tools that are offered.'),
-      exclude: z.array(glob).default([]).describe('Tools that are not.'),
-    })
-    .prefault({})
-    .describe('Which of its tools are offered at all.'),
-  timeouts: z
-    .strictObject({
-      connect: duration.default(10_000).describe('Until it must have answered the first time.'),
-      call: duration.default(60_000).describe('Until a call must have made progress.'),
-    })
-    .prefault({})
-    .describe('Deadlines.'),
-  approval: z
-    .union([approvalPreset, z.record(glob, verdict)], {
-      error: 'expected always, writes, destructive, never, or a map of tool patterns to allow, ask or deny',
-    })
-    .optional()
-    .describe('Rules by tool pattern, or one preset for the whole server.'),
-  price: z.record(glob, z.number().nonnegative()).default({}).describe('Energy on top of time, by tool pattern.'),
-  auth: auth.optional(),
-  sandbox: sandbox.optional(),
-  trustAnnotations: z
-    .boolean()
-    .default(false)
-    .describe('Let the server say itself which tools only read. Without it, its hints only raise the gate.'),
+  type: about('Transport. Follows from `command` (stdio) or `url` (http).', z.optional(z.enum(TRANSPORTS))),
+  command: about('Program to run, without a shell (stdio).', z.optional(word)),
+  args: about('Its arguments.', z._default(textList, [])),
+  env: about('Environment added to the minimal one the process gets.', z._default(textMap, {})),
+  envFile: about('File with further `NAME=value` lines; `env` wins.', z.optional(word)),
+  cwd: about('Working folder; default: the project folder.', z.optional(word)),
+  url: about('Address of a remote server.', z.optional(word)),
+  headers: about('Headers sent with every request.', z._default(textMap, {})),
+  id: about('Connector id (`type: claudeai-proxy`).', z.optional(word)),
+  description: about('What it is for; shown to people and agents.', z.optional(z.string())),
+  category: about('A word to group servers by.', z.optional(z.string())),
+  prefix: about('Stands for the server in tool names; default: its name.', z.optional(word)),
+  enabled: about('`false` keeps the entry and starts nothing.', z._default(z.boolean(), true)),
+  start: about('Start with Busbar, or at the first call.', z._default(z.enum(['eager', 'lazy']), 'eager')),
+  share: about(
+    'One process for all, one for each agent, or one for each session.',
+    z._default(z.enum(['process', 'agent', 'session']), 'process'),
+  ),
+  tools: about('Which of its tools are offered at all.', z.prefault(tools, {})),
+  timeouts: about('Deadlines.', z.prefault(timeouts, {})),
+  approval: about('Rules by tool pattern, or one preset for the whole server.', z.optional(approval)),
+  price: about(
+    'Energy on top of time, by tool pattern.',
+    z._default(z.record(glob, z.number().check(z.nonnegative())), {}),
+  ),
+  auth: z.optional(auth),
+  sandbox: z.optional(sandbox),
+  trustAnnotations: about(
+    'Let the server say itself which tools only read. Without it, its hints only raise the gate.',
+    z._default(z.boolean(), false),
+  ),
 })
 
 export type Server = z.output<typeof serverSchema>

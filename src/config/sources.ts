@@ -40,7 +40,12 @@ const TOOL_FOLDERS = new Set([
 ])
 
 /** The default files of a project that has no native one, lowest first. */
-export const PROJECT_DEFAULTS = ['.mcp.json', 'mcp-servers.json', '.beans/mcp.json', 'aicib.config.yaml'] as const
+export const PROJECT_DEFAULTS = [
+  '.mcp.json',
+  'mcp-servers.json',
+  '.beans/mcp.json',
+  'aicib.config.yaml',
+] as const
 
 /** The project's folder: the nearest one upwards with a configuration file, as far as the repository goes. */
 export function projectRoot(cwd: string): string {
@@ -103,7 +108,12 @@ function native(name: string): string[] {
 
 function userCandidates({ places }: SourceOptions): Candidate[] {
   const file = firstExisting(places.config, native('config'))
-  const own: Candidate = { scope: 'user', file, own: true, alternatives: alternatives(file, native('config')) }
+  const own: Candidate = {
+    scope: 'user',
+    file,
+    own: true,
+    alternatives: alternatives(file, native('config')),
+  }
   if (existsSync(file)) return [own]
   return [{ scope: 'user', file: join(places.settings, 'beans-agent', 'mcp.json'), own: false }, own]
 }
@@ -126,12 +136,18 @@ function projectCandidates({ cwd, env, places }: SourceOptions): Candidate[] {
       asked: 'MCP_CONFIG_PATH',
     })
   found.push({ scope: 'project', file, own: true, alternatives: alternatives(file, native('busbar')) })
-  found.push({ scope: 'local', file: localFile, own: true, alternatives: alternatives(localFile, native('local')) })
+  found.push({
+    scope: 'local',
+    file: localFile,
+    own: true,
+    alternatives: alternatives(localFile, native('local')),
+  })
   return found
 }
 
 function firstExisting(folder: string, names: readonly string[]): string {
-  const name = names.find((candidate) => statSync(join(folder, candidate), { throwIfNoEntry: false })) ?? names[0]
+  const name =
+    names.find((candidate) => statSync(join(folder, candidate), { throwIfNoEntry: false })) ?? names[0]
   return join(folder, name ?? '')
 }
 

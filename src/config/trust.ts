@@ -1,9 +1,9 @@
 // Trust by content: what a project's file, or another tool's, would run, loosen or open is inert until a person has
 // accepted exactly that. Each server is one question, the rest of a file (agents, approval, gateway …) another.
 
-import { createHmac, randomBytes } from 'node:crypto'
 import { join, resolve } from 'node:path'
-import * as z from 'zod'
+import * as z from 'zod/mini'
+import { hmacSha256, randomHex } from '../base/digest.ts'
 import type { Places } from '../base/places.ts'
 import { readState, updateState } from '../base/state-file.ts'
 import { type Binary, identify } from './binary.ts'
@@ -22,10 +22,16 @@ export interface Subject {
   readonly name: string
   readonly file: string
   readonly state: 'trusted' | 'new' | 'changed'
-  /** Its parts, as data; each part's digest is what is remembered. */
-  readonly parts: Readonly<Record<string, unknown>>
   /** For a changed one: which parts differ from what was trusted. */
   readonly changed: readonly string[]
+  /** What would be agreed to. Made only when asked for: telling that something is new needs none of it. */
+  readonly content: () => Content
+}
+
+export interface Content {
+  /** As data, part by part; each part's digest is what is remembered. */
+  readonly parts: Readonly<Record<string, unknown>>
+  /** The program a server's command stands for. */
   readonly binary: Binary | undefined
 }
 
@@ -35,11 +41,15 @@ const HARMLESS = new Set(['enabled', 'description', 'category'])
 const recordSchema = z.object({
   at: z.string(),
   parts: z.record(z.string(), z.string()),
-  binary: z
-    .object({ path: z.string().optional(), digest: z.string().optional(), stamp: z.string().optional() })
-    .optional(),
+  binary: z.optional(
+    z.object({ path: z.optional(z.string()), digest: z.optional(z.string()), stamp: z.optional(z.string()) }),
+  ),
 })
-const stateSchema = z.object({ version: z.literal(1), salt: z.string().min(32), trusted: z.record(z.string(), recordSchema) })
+const stateSchema = z.object({
+  version: z.literal(1),
+  salt: z.string().check(z.minLength(32)),
+  trusted: z.record(z.string(), recordSchema),
+})
 type State = z.output<typeof stateSchema>
 type Recorded = z.output<typeof recordSchema>
 
@@ -52,9 +62,7 @@ export function trustSubjects(snapshot: Snapshot): Subject[] {
 
 /** The names of servers that must not be acted on yet. */
 export function untrustedServers(subjects: readonly Subject[]): Set<string> {
-  return new Set(
-    subjects.filter((it) => it.kind === 'server' && it.state !== 'trusted').map((it) => it.name),
-  )
+  return new Set(subjects.filter((it) => it.kind === 'server' && it.state !== 'trusted').map((it) => it.name))
 }
 
 /** Remembers that a person accepted these subjects as they are. */
@@ -62,12 +70,14 @@ export async function recordTrust(places: Places, subjects: readonly Subject[]):
   if (subjects.length === 0) return
   await update(places, (state) => {
     const trusted = { ...state.trusted }
-    for (const subject of subjects)
+    for (const subject of subjects) {
+      const { parts, binary } = subject.content()
       trusted[subject.key] = {
         at: new Date().toISOString(),
-        parts: digests(subject.parts, state.salt),
-        ...(subject.binary ? { binary: withoutAbsent(subject.binary) } : {}),
+        parts: digests(parts, state.salt),
+        ...(binary ? { binary: withoutAbsent(binary) } : {}),
       }
+    }
     return { ...state, trusted }
   })
 }
@@ -102,11 +112,13 @@ function trustFile(places: Places): string {
 }
 
 function empty(): State {
-  return { version: 1, salt: randomBytes(32).toString('hex'), trusted: {} }
+  return { version: 1, salt: randomHex(32), trusted: {} }
 }
 
 function readTrust(places: Places): State {
-  return readState(trustFile(places), (value) => stateSchema.parse(value), empty)
+  // Where there is no file there is nothing to compare, so a salt need not be made.
+  const nothing = (): State => ({ version: 1, salt: '', trusted: {} })
+  return readState(trustFile(places), (value) => stateSchema.parse(value), nothing)
 }
 
 async function update(places: Places, change: (state: State) => State): Promise<void> {
@@ -119,14 +131,26 @@ function serverSubject(entry: ServerEntry, snapshot: Snapshot, state: State): Su
   if (source === undefined || entry.definition === undefined) return []
   const file = realPath(source.file)
   const key = `server:${file}:${entry.name}`
-  const written = entry.tree ? plain(entry.tree) : entry.definition
-  const parts: Record<string, unknown> = { root: realPath(source.root) }
-  for (const [part, value] of Object.entries(isRecord(written) ? written : {}))
-    if (!HARMLESS.has(part)) parts[part] = value
   const recorded = state.trusted[key]
-  const binary = binaryOf(entry, snapshot, source.root, recorded)
-  if (binary) parts['binary'] = { path: binary.path ?? null, digest: binary.digest ?? null }
-  return [{ kind: 'server', key, name: entry.name, file: source.file, parts, binary, ...compare(parts, recorded, state) }]
+  const content = once((): Content => {
+    const written = entry.tree ? plain(entry.tree) : entry.definition
+    const parts: Record<string, unknown> = { root: realPath(source.root) }
+    for (const [part, value] of Object.entries(isRecord(written) ? written : {}))
+      if (!HARMLESS.has(part)) parts[part] = value
+    const binary = binaryOf(entry, snapshot, source.root, recorded)
+    if (binary) parts['binary'] = { path: binary.path ?? null, digest: binary.digest ?? null }
+    return { parts, binary }
+  })
+  return [
+    {
+      kind: 'server',
+      key,
+      name: entry.name,
+      file: source.file,
+      content,
+      ...compare(content, recorded, state),
+    },
+  ]
 }
 
 /** What a file says beyond its servers, as one question a file. */
@@ -139,19 +163,20 @@ function settingsSubjects(snapshot: Snapshot, state: State): Subject[] {
     const file = realPath(source.file)
     const key = `settings:${file}`
     const recorded = state.trusted[key]
+    const content = (): Content => ({ parts, binary: undefined })
     return [
-      { kind: 'settings', key, name: file, file: source.file, parts, binary: undefined, ...compare(parts, recorded, state) },
+      { kind: 'settings', key, name: file, file: source.file, content, ...compare(content, recorded, state) },
     ]
   })
 }
 
 function compare(
-  parts: Readonly<Record<string, unknown>>,
+  content: () => Content,
   recorded: Recorded | undefined,
   state: State,
 ): Pick<Subject, 'state' | 'changed'> {
   if (recorded === undefined) return { state: 'new', changed: [] }
-  const now = digests(parts, state.salt)
+  const now = digests(content().parts, state.salt)
   const names = new Set([...Object.keys(now), ...Object.keys(recorded.parts)])
   const changed = [...names].filter((name) => now[name] !== recorded.parts[name])
   return { state: changed.length === 0 ? 'trusted' : 'changed', changed }
@@ -160,10 +185,7 @@ function compare(
 /** Salted, because parts hold values that may be secrets and could be guessed from a plain digest. */
 function digests(parts: Readonly<Record<string, unknown>>, salt: string): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(parts).map(([name, value]) => [
-      name,
-      createHmac('sha256', salt).update(`${name}\n${canonical(value)}`).digest('hex'),
-    ]),
+    Object.entries(parts).map(([name, value]) => [name, hmacSha256(salt, `${name}\n${canonical(value)}`)]),
   )
 }
 
@@ -195,5 +217,13 @@ function withoutAbsent(binary: Binary): Recorded['binary'] {
     ...(binary.path === undefined ? {} : { path: binary.path }),
     ...(binary.digest === undefined ? {} : { digest: binary.digest }),
     ...(binary.stamp === undefined ? {} : { stamp: binary.stamp }),
+  }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
   }
 }

@@ -1,7 +1,7 @@
 // Checks of one layer against the schema, and of the merged whole: that names in lists are known and every server says
 // what to run or where to connect.
 
-import type * as z from 'zod'
+import * as z from 'zod/mini'
 import { isGlob } from '../base/glob.ts'
 import { nearest } from '../base/suggest.ts'
 import { CATALOG } from './catalog.ts'
@@ -35,7 +35,10 @@ export function checkLayer(layer: Tree, format: Format): Checked {
     tree = without(tree, ['servers', name])
   }
   for (const name of keys(layer, ['agents'])) {
-    const found = [...checkName(layer, ['agents', name], name, format), ...check(agentSchema, layer, ['agents', name])]
+    const found = [
+      ...checkName(layer, ['agents', name], name, format),
+      ...check(agentSchema, layer, ['agents', name]),
+    ]
     problems.push(...found.map((problem) => ({ ...problem, agent: name })))
     if (found.length > 0) tree = without(tree, ['agents', name])
   }
@@ -98,7 +101,9 @@ export function checkNames(tree: Tree, known: ReadonlySet<string>): Problem[] {
       const near = nearest(name, names)
       const hint = near ? `did you mean "${near}"?` : `known servers: ${listed(known) || 'none'}`
       const extra = agent === undefined ? { hint } : { hint, agent }
-      problems.push(problemAt(tree, [...path, index], `is ${valueText(name)}, which is no known server`, extra))
+      problems.push(
+        problemAt(tree, [...path, index], `is ${valueText(name)}, which is no known server`, extra),
+      )
     })
   }
   return [...problems, ...checkLead(tree)]
@@ -125,13 +130,13 @@ function withNearKey(problems: Problem[], layer: Tree, path: Path): Problem[] {
 function checkName(layer: Tree, path: Path, name: string, format: Format): Problem[] {
   const reserved = name === '__proto__' || name === 'constructor' || name === 'prototype'
   const printable = /^[^\p{C}\p{Z}/](?:[^\p{C}\p{Zl}\p{Zp}/]{0,126}[^\p{C}\p{Z}/])?$/u
-  if (!reserved && (format.ours ? NAME : printable).test(name)) return []
+  if (!reserved && (format.id === 'busbar' ? NAME : printable).test(name)) return []
   return [problemAt(layer, path, `is not a usable name (${NAME_RULE})`)]
 }
 
-function check(schema: z.ZodType, layer: Tree, path: Path): Problem[] {
+function check(schema: z.core.$ZodType, layer: Tree, path: Path): Problem[] {
   const at = subtree(layer, path)
-  const result = schema.safeParse(at && plain(at))
+  const result = z.safeParse(schema, at && plain(at))
   return result.success ? [] : problemsOf(result.error, schema, layer, path)
 }
 
@@ -141,7 +146,7 @@ function checkUrl(tree: Tree, path: Path): Problem[] {
   // A reference is looked at when it is filled in.
   if (typeof url !== 'string' || /[${]/.test(url)) return []
   const parsed = URL.canParse(url) ? new URL(url) : undefined
-  if (parsed && /^(?:https?|wss?):$/.test(parsed.protocol)) return []
+  if (parsed && /^(?:https?|wss?|unix):$/.test(parsed.protocol)) return []
   return [problemAt(tree, [...path, 'url'], `is ${valueText(url)}; expected an http(s) or ws(s) address`)]
 }
 
@@ -175,7 +180,8 @@ export function texts(tree: Tree): { text: string; at: Tree }[] {
   const found: { text: string; at: Tree }[] = []
   for (const { tree: leaf } of leaves(tree)) {
     const items = leaf.kind === 'list' ? leaf.items : [leaf]
-    for (const item of items) if (item.kind === 'value' && typeof item.value === 'string') found.push({ text: item.value, at: item })
+    for (const item of items)
+      if (item.kind === 'value' && typeof item.value === 'string') found.push({ text: item.value, at: item })
   }
   return found
 }

@@ -6,7 +6,7 @@ import { existsSync, type FSWatcher, statSync, watch } from 'node:fs'
 import { dirname } from 'node:path'
 import { canonical } from './canonical.ts'
 import { diffServers, type ServerDiff } from './diff.ts'
-import { errorsOf, loadConfig, type LoadOptions, type Snapshot } from './load.ts'
+import { errorsOf, type LoadOptions, loadConfig, type Snapshot } from './load.ts'
 import type { Problem } from './problem.ts'
 
 export type ConfigEvent =
@@ -27,23 +27,23 @@ interface WatchOptions {
 }
 
 /** Calls `listen` for every edit, good or bad. `listen` must not throw. */
-export function watchConfig(
+export async function watchConfig(
   options: LoadOptions,
   listen: (event: ConfigEvent) => void,
   { debounceMs = 100, pollMs = 2_000 }: WatchOptions = {},
-): ConfigWatch {
-  let current = loadConfig(options)
+): Promise<ConfigWatch> {
+  let current = await loadConfig(options)
   let seen = contentOf(current)
   let files = filesOf(current)
   let stamps = stampsOf(files)
   let timer: NodeJS.Timeout | undefined
   let closed = false
+  let checking = Promise.resolve()
   const folders = new Map<string, FSWatcher>()
 
-  const check = () => {
-    timer = undefined
+  const check = async () => {
+    const next = await loadConfig(options)
     if (closed) return
-    const next = loadConfig(options)
     files = filesOf(next)
     stamps = stampsOf(files)
     watchFolders()
@@ -63,7 +63,10 @@ export function watchConfig(
   }
   const schedule = () => {
     clearTimeout(timer)
-    timer = setTimeout(check, debounceMs)
+    // One check after the other, so that an older reading never replaces a newer one.
+    timer = setTimeout(() => {
+      checking = checking.then(check)
+    }, debounceMs)
   }
   const watchFolders = () => {
     const wanted = new Set(files.map((file) => existingFolder(dirname(file))))
@@ -109,7 +112,9 @@ export function watchConfig(
 
 function filesOf(snapshot: Snapshot): string[] {
   const extended = snapshot.layers.map((layer) => layer.source.file)
-  return [...new Set([...snapshot.looked.map((it) => it.file), ...extended])].filter((file) => file.startsWith('/'))
+  return [...new Set([...snapshot.looked.map((it) => it.file), ...extended])].filter((file) =>
+    file.startsWith('/'),
+  )
 }
 
 /** Everything that was read, so that saving a file unchanged is no change. */

@@ -41,13 +41,17 @@ export async function changeFile(
   const file = realTarget(target)
   prepare(dirname(file), target)
   const lock = join(dirname(file), `.${basename(file)}.lock`)
-  return await withLock(lock, () => changeNow(file, target, plan), { signal })
+  return await withLock(lock, async () => await changeNow(file, target, plan), { signal })
 }
 
 // --- internal ---
 
-function changeNow(file: string, target: WriteTarget, plan: (file: Target) => Change[]): Written {
-  const reading = readDocument(file)
+async function changeNow(
+  file: string,
+  target: WriteTarget,
+  plan: (file: Target) => Change[],
+): Promise<Written> {
+  const reading = await readDocument(file)
   if (reading.kind === 'broken') {
     const [first] = reading.problems
     throw new Fault('CONFIG_EDIT', first ? problemLine(first) : `${file} cannot be read`, {
@@ -57,14 +61,18 @@ function changeNow(file: string, target: WriteTarget, plan: (file: Target) => Ch
   const created = reading.kind === 'absent'
   const text = created ? (target.start ?? '') : reading.document.text
   const syntax = syntaxOf(file, text)
-  const document = created ? parseDocument(file, text, syntax) : reading
+  const document = created ? await parseDocument(file, text, syntax) : reading
   if (document.kind !== 'document') throw new Error(`the text a new ${file} begins with does not parse`)
   const { value } = document.document
   const format = detectFormat(document.document, target.own) ?? FORMATS.busbar
   if (!format.ours && syntax !== 'toml')
-    throw new Fault('CONFIG_EDIT', `${file} belongs to another tool (${format.title}); Busbar only reads it`, {
-      hint: 'write to a file of our own: leave --config out, or choose a scope with -s',
-    })
+    throw new Fault(
+      'CONFIG_EDIT',
+      `${file} belongs to another tool (${format.title}); Busbar only reads it`,
+      {
+        hint: 'write to a file of our own: leave --config out, or choose a scope with -s',
+      },
+    )
   const changes = plan({ format, value })
   if (syntax === 'toml') throw tomlFault(file, changes)
   const next = editText(text, syntax, changes)
@@ -80,9 +88,13 @@ function realTarget({ file, boundary }: WriteTarget): string {
   const link = lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
   const lost = link && !existsSync(file)
   if (!lost && isInside(real, edge)) return real
-  throw new Fault('CONFIG_EDIT', `${file} leads to ${lost ? 'a file that does not exist' : real}, outside ${edge}`, {
-    hint: lost ? 'remove the link' : `to change that file, name it: --config ${real}`,
-  })
+  throw new Fault(
+    'CONFIG_EDIT',
+    `${file} leads to ${lost ? 'a file that does not exist' : real}, outside ${edge}`,
+    {
+      hint: lost ? 'remove the link' : `to change that file, name it: --config ${real}`,
+    },
+  )
 }
 
 /** The real name of a folder that may not exist yet. */
@@ -103,7 +115,9 @@ function tomlFault(file: string, changes: readonly Change[]): Fault {
   const lines = changes.flatMap((change) =>
     change.kind === 'set' ? tomlLines(change.value, change.path.slice(-1).map(String)) : [],
   )
-  const removed = changes.flatMap((change) => (change.kind === 'delete' ? [change.path.map(String).join('.')] : []))
+  const removed = changes.flatMap((change) =>
+    change.kind === 'delete' ? [change.path.map(String).join('.')] : [],
+  )
   const advice =
     lines.length > 0
       ? `add these lines to it:\n\n${lines.join('\n')}\n`

@@ -2,49 +2,46 @@
 
 import { readFileSync } from 'node:fs'
 import { Fault } from '../../base/fault.ts'
-import { parseDocument } from '../../config/document.ts'
+import { parseJsonDocument } from '../../config/document-json.ts'
 import { FORMATS } from '../../config/formats/detect.ts'
 import { readServerEntry } from '../../config/formats/server-entry.ts'
 import { isRecord, Shape } from '../../config/formats/shape.ts'
-import type { Define } from '../commands.ts'
-import { collect, writeScope, type WriteScope } from '../edit.ts'
+import { ADD_OPTIONS, addTyped } from '../add-server.ts'
+import { command } from '../command.ts'
 import { checkNewName } from '../new-server.ts'
-import { addTyped } from './add.ts'
 
-export const define: Define = (command, session) => {
-  command
-    .argument('<name>', 'what to call it')
-    .argument('<json>', 'the server as JSON, or - to read it from standard input')
-    .option('-s, --scope <scope>', 'project, user or local', writeScope, 'project')
-    .option('--agent <name>', 'give it to this agent (repeatable)', collect)
-    .option('--force', 'replace a server of that name')
-    .addHelpText(
-      'after',
-      `
-The keys of any common client are understood (serverUrl, httpUrl, command as a list, transport …).
+export const spec = command({
+  summary: 'add a server given as JSON',
+  words: '<name> <json>',
+  options: ADD_OPTIONS,
+  help: `
+JSON of - is read from standard input. The keys of any common client are understood (serverUrl, httpUrl, command as a list, transport …).
 
 Examples:
   busbar add-json docs '{"type":"http","url":"https://example.com/mcp"}'
   busbar add-json files '{"command":"npx","args":["-y","@modelcontextprotocol/server-filesystem","."]}'
   pbpaste | busbar add-json files -`,
-    )
-    .action(async (name: string, text: string, options: { scope: WriteScope; agent?: string[]; force?: boolean }) => {
-      checkNewName(name, 'server')
-      const json = text === '-' ? readFileSync(0, 'utf8') : text
-      await addTyped(session(), name, entryFrom(name, json), options)
-    })
-}
+  run: async (session, [name = '', text = ''], options) => {
+    checkNewName(name, 'server')
+    const json = text === '-' ? readFileSync(0, 'utf8') : text
+    await addTyped(session, name, entryFrom(name, json), options)
+  },
+})
 
 // --- internal ---
 
 function entryFrom(name: string, text: string): Record<string, unknown> {
-  const reading = parseDocument('JSON', text, 'json')
+  const reading = parseJsonDocument('JSON', text)
   if (reading.kind !== 'document' || !isRecord(reading.document.value)) {
     const problem = reading.kind === 'broken' ? reading.problems[0] : undefined
     const where = problem?.line === undefined ? '' : ` at line ${problem.line}, column ${problem.column}`
-    throw new Fault('USAGE', `the JSON for ${name} is not an object${problem ? `: ${problem.message}${where}` : ''}`, {
-      hint: `write: busbar add-json ${name} '{"command": "npx", "args": ["-y", "package"]}'`,
-    })
+    throw new Fault(
+      'USAGE',
+      `the JSON for ${name} is not an object${problem ? `: ${problem.message}${where}` : ''}`,
+      {
+        hint: `write: busbar add-json ${name} '{"command": "npx", "args": ["-y", "package"]}'`,
+      },
+    )
   }
   const { document } = reading
   const raw = inner(document.value, name)
@@ -68,7 +65,9 @@ function inner(value: unknown, name: string): { value: unknown; path: string[] }
     const names = Object.keys(servers)
     const chosen = names.includes(name) ? name : names.length === 1 ? names[0] : undefined
     if (chosen === undefined)
-      throw new Fault('USAGE', `the JSON holds ${names.length} servers`, { hint: 'give one, or use: busbar import FILE' })
+      throw new Fault('USAGE', `the JSON holds ${names.length} servers`, {
+        hint: 'give one, or use: busbar import FILE',
+      })
     return { value: servers[chosen], path: [key, chosen] }
   }
   return { value, path: [] }

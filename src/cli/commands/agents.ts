@@ -2,46 +2,58 @@
 
 import { Fault } from '../../base/fault.ts'
 import { nearest } from '../../base/suggest.ts'
+import { loadConfig } from '../../config/load.ts'
 import { addAgent, removeAgent, type Target } from '../../config/plan.ts'
 import { placeOf } from '../../config/tree.ts'
-import type { Define } from '../commands.ts'
+import { command, type Group } from '../command.ts'
 import { placeText } from '../describe.ts'
-import { collect, layerTarget, makeEdits, writeScope, type WriteScope, writeTarget } from '../edit.ts'
+import { layerTarget, makeEdits, SCOPE_OPTION, writeScope, writeTarget } from '../edit.ts'
 import { checkNewName } from '../new-server.ts'
 import { failOnErrors, type Session } from '../session.ts'
-import { loadForEdit } from './add.ts'
 
 interface AddOptions {
-  readonly scope: WriteScope
+  readonly scope?: string
   readonly server?: readonly string[]
   readonly model?: string
   readonly approval?: string
   readonly force?: boolean
 }
 
-export const define: Define = (command, session) => {
-  command
-    .command('list', { isDefault: true })
-    .description('List agents and workers with the servers each may use.')
-    .addHelpText('after', '\nExample:\n  busbar agents list --json')
-    .action(async () => await list(session()))
-  command
-    .command('add')
-    .description('Add an agent.')
-    .argument('<name>', 'what to call it')
-    .option('-s, --scope <scope>', 'project, user or local', writeScope, 'project')
-    .option('--server <name>', 'a server it may use; "*" is all (repeatable)', collect)
-    .option('--model <model>', 'the model of its engine')
-    .option('--approval <preset>', 'always, writes, destructive or never')
-    .option('--force', 'replace an agent of that name')
-    .addHelpText('after', '\nExamples:\n  busbar agents add cto --server github --server linear\n  busbar agents add intern --approval always')
-    .action(async (name: string, options: AddOptions) => await add(session(), name, options))
-  command
-    .command('remove')
-    .description('Remove an agent.')
-    .argument('<name>', 'the agent')
-    .addHelpText('after', '\nExample:\n  busbar agents remove intern')
-    .action(async (name: string) => await remove(session(), name))
+export const spec: Group = {
+  fallback: 'list',
+  commands: {
+    list: command({
+      summary: 'list agents and workers with the servers each may use',
+      help: `
+Example:
+  busbar agents list --json`,
+      run: list,
+    }),
+    add: command({
+      summary: 'add an agent',
+      words: '<name>',
+      options: {
+        scope: SCOPE_OPTION,
+        server: { value: 'name', many: true, about: 'a server it may use; "*" is all (repeatable)' },
+        model: { value: 'model', about: 'the model of its engine' },
+        approval: { value: 'preset', about: 'always, writes, destructive or never' },
+        force: { about: 'replace an agent of that name' },
+      },
+      help: `
+Examples:
+  busbar agents add cto --server github --server linear
+  busbar agents add intern --approval always`,
+      run: async (session, [name = ''], options) => await add(session, name, options),
+    }),
+    remove: command({
+      summary: 'remove an agent',
+      words: '<name>',
+      help: `
+Example:
+  busbar agents remove intern`,
+      run: async (session, [name = '']) => await remove(session, name),
+    }),
+  },
 }
 
 // --- internal ---
@@ -90,7 +102,7 @@ async function add(session: Session, name: string, options: AddOptions): Promise
   const presets = ['always', 'writes', 'destructive', 'never']
   if (options.approval !== undefined && !presets.includes(options.approval))
     throw new Fault('USAGE', `--approval is "${options.approval}"; expected one of ${presets.join(', ')}`)
-  const { snapshot } = await loadForEdit(session)
+  const snapshot = await loadConfig(session.loadOptions)
   const known = new Set([...snapshot.servers.keys(), '*'])
   const { CATALOG } = await import('../../config/catalog.ts')
   for (const entry of CATALOG) known.add(entry.name)
@@ -102,14 +114,19 @@ async function add(session: Session, name: string, options: AddOptions): Promise
         hint: near ? `did you mean "${near}"?` : 'run: busbar list',
       })
     }
-  const target = writeTarget(session, snapshot, options.scope)
+  const target = writeTarget(session, snapshot, writeScope(options.scope ?? 'project'))
   const plan = (file: Target) => {
     const agents = Object(file.value ?? {}).agents
     if (!options.force && agents && Object.hasOwn(agents, name))
       throw new Fault('AGENT_EXISTS', `${target.file} has an agent called "${name}" already`, {
         hint: 'use another name, or replace it with --force',
       })
-    const entry = { enabled: true, model: options.model, approval: options.approval, servers: options.server ?? [] }
+    const entry = {
+      enabled: true,
+      model: options.model,
+      approval: options.approval,
+      servers: options.server ?? [],
+    }
     return addAgent(file, name, entry)
   }
   await makeEdits(session, snapshot, [{ target, plan }])
@@ -120,11 +137,13 @@ async function add(session: Session, name: string, options: AddOptions): Promise
 }
 
 async function remove(session: Session, name: string): Promise<void> {
-  const { snapshot } = await loadForEdit(session)
+  const snapshot = await loadConfig(session.loadOptions)
   const names = Object.keys(snapshot.config.agents)
   const edits = snapshot.layers
     .filter(({ source }) => source.format.ours && source.scope !== 'flag' && source.scope !== 'managed')
-    .filter(({ source }) => removeAgent({ format: source.format, value: source.document.value }, name).length > 0)
+    .filter(
+      ({ source }) => removeAgent({ format: source.format, value: source.document.value }, name).length > 0,
+    )
     .map(({ source }) => ({
       target: layerTarget(snapshot, source.file),
       plan: (file: Target) => removeAgent(file, name),
@@ -132,9 +151,16 @@ async function remove(session: Session, name: string): Promise<void> {
   if (edits.length === 0) {
     const near = nearest(name, names)
     throw new Fault('AGENT_UNKNOWN', `no agent is called "${name}"`, {
-      hint: near ? `did you mean "${near}"?` : names.length > 0 ? `there are: ${names.join(', ')}` : undefined,
+      hint: near
+        ? `did you mean "${near}"?`
+        : names.length > 0
+          ? `there are: ${names.join(', ')}`
+          : undefined,
     })
   }
   const { written } = await makeEdits(session, snapshot, edits)
-  session.out.answer({ removed: name, files: written.map((it) => it.file) }, () => `Removed the agent ${name}.`)
+  session.out.answer(
+    { removed: name, files: written.map((it) => it.file) },
+    () => `Removed the agent ${name}.`,
+  )
 }

@@ -1,10 +1,9 @@
 // `busbar completion bash|zsh|fish`: commands and options are written into the script, names are asked for when needed.
 
-import { Command } from 'commander'
 import { Fault } from '../../base/fault.ts'
 import { loadConfig } from '../../config/load.ts'
-import { COMMANDS, type Define } from '../commands.ts'
-import type { Session } from '../session.ts'
+import { command, GLOBAL_OPTIONS } from '../command.ts'
+import type { Entry } from '../commands.ts'
 
 const NAMED: Readonly<Record<string, 'servers' | 'agents' | 'catalog' | 'clients'>> = {
   get: 'servers',
@@ -14,25 +13,20 @@ const NAMED: Readonly<Record<string, 'servers' | 'agents' | 'catalog' | 'clients
   trust: 'servers',
   import: 'clients',
 }
-const GLOBAL = ['--json', '--config', '--mcp-server', '--trust', '--no-color', '--help']
 
-export const define: Define = (command, session) => {
-  command
-    .argument('<shell>', 'bash, zsh or fish')
-    .argument('[words...]', 'for the scripts themselves')
-    .addHelpText(
-      'after',
-      `
+export const spec = command({
+  summary: 'shell completion',
+  words: '<bash|zsh|fish> [words...]',
+  help: `
 Examples:
   busbar completion bash >> ~/.bashrc
   busbar completion zsh > "\${fpath[1]}/_busbar"
   busbar completion fish > ~/.config/fish/completions/busbar.fish`,
-    )
-    .action(async (shell: string, words: string[]) => {
-      const script = shell === 'words' ? `${(await complete(words, session)).join('\n')}\n` : scriptFor(shell)
-      process.stdout.write(script)
-    })
-}
+  run: async ({ commands }, [shell = '', ...words]) => {
+    const script = shell === 'words' ? `${(await complete(words, commands)).join('\n')}\n` : scriptFor(shell)
+    process.stdout.write(script)
+  },
+})
 
 // --- internal ---
 
@@ -64,17 +58,17 @@ compdef _busbar busbar
 }
 
 /** What may follow these words. */
-async function complete(words: readonly string[], session: () => Session): Promise<string[]> {
+async function complete(words: readonly string[], commands: readonly Entry[]): Promise<string[]> {
   const [name, sub] = words.filter((word) => !word.startsWith('-'))
-  const entry = COMMANDS.find((candidate) => candidate.name === name)
-  if (!entry) return COMMANDS.map((candidate) => candidate.name)
+  const entry = commands.find((candidate) => candidate.name === name)
+  if (!entry) return commands.map((candidate) => candidate.name)
   if (entry.name === 'completion') return ['bash', 'zsh', 'fish']
-  const command = new Command(entry.name)
-  ;(await entry.load()).define(command, session)
-  const child = command.commands.find((candidate) => candidate.name() === sub)
-  const options = (child ?? command).options.map((option) => option.long ?? option.short ?? '')
-  const subcommands = child ? [] : command.commands.map((candidate) => candidate.name())
-  return [...subcommands, ...(await names(entry.name, sub)), ...options, ...GLOBAL]
+  const { spec: found } = await entry.load()
+  const flags = (options: object) => Object.keys({ ...options, ...GLOBAL_OPTIONS }).map((key) => `--${key}`)
+  if (!('commands' in found)) return [...(await names(entry.name, sub)), ...flags(found.options)]
+  const child = sub === undefined ? undefined : found.commands[sub]
+  if (!child) return Object.keys(found.commands)
+  return [...(await names(entry.name, sub)), ...flags(child.options)]
 }
 
 async function names(command: string, sub: string | undefined): Promise<string[]> {
@@ -82,9 +76,14 @@ async function names(command: string, sub: string | undefined): Promise<string[]
     const { CATALOG } = await import('../../config/catalog.ts')
     return CATALOG.map((entry) => entry.name)
   }
-  const kind = command === 'integrations' && sub === 'remove' ? 'servers' : command === 'agents' && sub === 'remove' ? 'agents' : NAMED[command]
+  const kind =
+    command === 'integrations' && sub === 'remove'
+      ? 'servers'
+      : command === 'agents' && sub === 'remove'
+        ? 'agents'
+        : NAMED[command]
   if (kind === undefined) return []
-  const snapshot = loadConfig()
+  const snapshot = await loadConfig()
   if (kind === 'agents') return Object.keys(snapshot.config.agents)
   if (kind === 'servers') return [...snapshot.servers.keys()]
   const { clientsOf } = await import('../../config/clients.ts')

@@ -1,13 +1,15 @@
 // `busbar disable NAME`.
 
-import type { Define } from '../commands.ts'
+import { command } from '../command.ts'
 import { switchNamed } from '../switch-server.ts'
 
-export const define: Define = (command, session) => {
-  command
-    .argument('<name>', 'the server')
-    .addHelpText('after', '\nExample:\n  busbar disable github')
-    .action(async (name: string) => {
-      await switchNamed(session(), name, false)
-    })
-}
+export const spec = command({
+  summary: 'switch a server off',
+  words: '<name>',
+  help: `
+Example:
+  busbar disable github`,
+  run: async (session, [name = '']) => {
+    await switchNamed(session, name, false)
+  },
+})

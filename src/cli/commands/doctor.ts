@@ -2,36 +2,42 @@
 
 import { chmodSync } from 'node:fs'
 import { examine, type Finding } from '../../config/doctor.ts'
-import type { Define } from '../commands.ts'
+import { loadConfig } from '../../config/load.ts'
+import { command } from '../command.ts'
+import { EXIT } from '../exit.ts'
 import { safe } from '../output.ts'
 import type { Session } from '../session.ts'
-import { EXIT } from '../exit.ts'
-import { loadConfig } from '../../config/load.ts'
 
-export const define: Define = (command, session) => {
-  command
-    .option('--fix', 'mend what can be mended without a decision (file permissions)')
-    .addHelpText('after', '\nExit 1 when something is wrong.\n\nExamples:\n  busbar doctor\n  busbar doctor --fix\n  busbar doctor --json')
-    .action(async (options: { fix?: boolean }) => {
-      const { out } = session()
-      const findings = look(session())
-      const fixed = options.fix ? findings.filter(repair) : []
-      const left = findings.filter((it) => !fixed.includes(it))
-      const ok = !left.some((it) => it.severity === 'error')
-      out.answer({ ok, findings: left.map(forPrograms), fixed: fixed.map(forPrograms) }, () => [
-        ...left.flatMap((it) => lines(session(), it)),
-        ...fixed.map((it) => `${out.style('green', 'mended')}   ${safe(it.message)}`),
-        '',
-        summary(left),
-      ])
-      if (!ok) process.exitCode = EXIT.usage
-    })
-}
+export const spec = command({
+  summary: 'find what is wrong and how to mend it',
+  options: { fix: { about: 'mend what can be mended without a decision (file permissions)' } },
+  help: `
+Exit 1 when something is wrong.
+
+Examples:
+  busbar doctor
+  busbar doctor --fix
+  busbar doctor --json`,
+  run: async (session, _, options) => {
+    const { out } = session
+    const findings = await look(session)
+    const fixed = options.fix ? findings.filter(repair) : []
+    const left = findings.filter((it) => !fixed.includes(it))
+    const ok = !left.some((it) => it.severity === 'error')
+    out.answer({ ok, findings: left.map(forPrograms), fixed: fixed.map(forPrograms) }, () => [
+      ...left.flatMap((it) => lines(session, it)),
+      ...fixed.map((it) => `${out.style('green', 'mended')}   ${safe(it.message)}`),
+      '',
+      summary(left),
+    ])
+    if (!ok) process.exitCode = EXIT.usage
+  },
+})
 
 // --- internal ---
 
-function look(session: Session): Finding[] {
-  const snapshot = loadConfig(session.loadOptions)
+async function look(session: Session): Promise<Finding[]> {
+  const snapshot = await loadConfig(session.loadOptions)
   return examine(snapshot, session.subjects(snapshot))
 }
 
@@ -47,7 +53,11 @@ function forPrograms({ repair: made, ...finding }: Finding): object {
 }
 
 function lines({ out }: Session, finding: Finding): string[] {
-  const word = { ok: out.style('green', 'ok     '), warning: out.style('yellow', 'warning'), error: out.style('red', 'error  ') }
+  const word = {
+    ok: out.style('green', 'ok     '),
+    warning: out.style('yellow', 'warning'),
+    error: out.style('red', 'error  '),
+  }
   const fix = finding.fix === undefined ? [] : [`         ${out.style('cyan', 'fix:')} ${safe(finding.fix)}`]
   return [`${word[finding.severity]}  ${safe(finding.message)}`, ...fix]
 }

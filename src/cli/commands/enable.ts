@@ -1,13 +1,15 @@
 // `busbar enable NAME`.
 
-import type { Define } from '../commands.ts'
+import { command } from '../command.ts'
 import { switchNamed } from '../switch-server.ts'
 
-export const define: Define = (command, session) => {
-  command
-    .argument('<name>', 'the server')
-    .addHelpText('after', '\nExample:\n  busbar enable github')
-    .action(async (name: string) => {
-      await switchNamed(session(), name, true)
-    })
-}
+export const spec = command({
+  summary: 'switch a server on',
+  words: '<name>',
+  help: `
+Example:
+  busbar enable github`,
+  run: async (session, [name = '']) => {
+    await switchNamed(session, name, true)
+  },
+})

@@ -1,68 +1,55 @@
 // `busbar get NAME`: one server, with the file and line each value came from. Secrets stay masked.
 
-import { Fault } from '../../base/fault.ts'
-import { nearest } from '../../base/suggest.ts'
-import type { ServerEntry, Snapshot } from '../../config/load.ts'
+import type { ServerEntry } from '../../config/load.ts'
 import { pathText } from '../../config/problem.ts'
 import { leaves, plain } from '../../config/tree.ts'
 import { maskSecrets } from '../../config/view.ts'
-import type { Define } from '../commands.ts'
-import { placeText, serverRow } from '../describe.ts'
+import { command } from '../command.ts'
+import { placeText, serverNamed, serverRow } from '../describe.ts'
 import { safe } from '../output.ts'
 import { configFault } from '../session.ts'
 
-export const define: Define = (command, session) => {
-  command
-    .argument('<name>', 'the server')
-    .addHelpText('after', '\nExamples:\n  busbar get github\n  busbar get github --json')
-    .action(async (name: string) => {
-      const { out } = session()
-      const { snapshot, subjects } = await session().load({ warnings: false })
-      const entry = serverNamed(snapshot, name)
-      const row = serverRow(entry, snapshot, subjects)
-      const config = maskSecrets(entry.tree ? plain(entry.tree) : entry.definition)
-      const origins = originsOf(entry)
-      out.answer({ ...row, config, origins }, () => {
-        const values = entry.tree ? valueLines(entry) : [JSON.stringify(config, null, 2)]
-        return [
-          `${out.style('bold', name)}  ${row.status}${row.trusted ? '' : ' (not trusted)'}`,
-          `  defined    ${safe(placeText(entry.place))} (${row.scope})`,
-          ...(row.hides ?? []).map((place) => `  hides      ${safe(place)}`),
-          `  transport  ${row.transport ?? 'unknown'}`,
-          `  agents     ${row.agents.join(', ') || 'none'}`,
-          ...(row.missing ? [`  needs      ${row.missing.join(', ')}`] : []),
-          '',
-          ...values,
-          '',
-          ...(row.trusted ? [] : [`Trust it:  busbar trust ${name}`]),
-          `Remove it: busbar remove ${name}`,
-        ]
-      })
-      if (entry.problems.length > 0) throw configFault(entry.problems)
+export const spec = command({
+  summary: 'show one server and where each value was set',
+  words: '<name>',
+  help: `
+Examples:
+  busbar get github
+  busbar get github --json`,
+  run: async (session, [name = '']) => {
+    const { out } = session
+    const { snapshot, subjects } = await session.load({ warnings: false })
+    const entry = serverNamed(snapshot, name)
+    const row = serverRow(entry, snapshot, subjects)
+    const config = maskSecrets(entry.tree ? plain(entry.tree) : entry.definition)
+    const origins = originsOf(entry)
+    out.answer({ ...row, config, origins }, () => {
+      const values = entry.tree ? valueLines(entry) : [JSON.stringify(config, null, 2)]
+      return [
+        `${out.style('bold', name)}  ${row.status}${row.trusted ? '' : ' (not trusted)'}`,
+        `  defined    ${safe(placeText(entry.place))} (${row.scope})`,
+        ...(row.hides ?? []).map((place) => `  hides      ${safe(place)}`),
+        `  transport  ${row.transport ?? 'unknown'}`,
+        `  agents     ${row.agents.join(', ') || 'none'}`,
+        ...(row.missing ? [`  needs      ${row.missing.join(', ')}`] : []),
+        '',
+        ...values,
+        '',
+        ...(row.trusted ? [] : [`Trust it:  busbar trust ${name}`]),
+        `Remove it: busbar remove ${name}`,
+      ]
     })
-}
-
-/** The server by that name, or the fault that says which names there are. */
-export function serverNamed(snapshot: Snapshot, name: string): ServerEntry {
-  const entry = snapshot.servers.get(name)
-  if (entry) return entry
-  const names = [...snapshot.servers.keys()]
-  const near = nearest(name, names)
-  throw new Fault('SERVER_UNKNOWN', `no server is called "${name}"`, {
-    server: name,
-    hint: near
-      ? `did you mean "${near}"?`
-      : names.length > 0
-        ? `there are: ${names.slice(0, 12).join(', ')}`
-        : 'add one: busbar add NAME -- COMMAND',
-  })
-}
+    if (entry.problems.length > 0) throw configFault(entry.problems)
+  },
+})
 
 // --- internal ---
 
 function originsOf(entry: ServerEntry): Record<string, string> {
   if (!entry.tree) return {}
-  return Object.fromEntries([...leaves(entry.tree)].map(({ path, tree }) => [pathText(path), placeText(tree.place)]))
+  return Object.fromEntries(
+    [...leaves(entry.tree)].map(({ path, tree }) => [pathText(path), placeText(tree.place)]),
+  )
 }
 
 function valueLines(entry: ServerEntry): string[] {

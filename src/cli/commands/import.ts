@@ -6,23 +6,22 @@ import { nearest } from '../../base/suggest.ts'
 import { canonical } from '../../config/canonical.ts'
 import { type Client, clientsOf } from '../../config/clients.ts'
 import { loadConfig, type ServerEntry, type Snapshot } from '../../config/load.ts'
+import { addServer, type Target } from '../../config/plan.ts'
 import { problemLine } from '../../config/problem.ts'
 import { transportOf } from '../../config/schema-server.ts'
 import { absolute } from '../../config/sources.ts'
 import { plain } from '../../config/tree.ts'
 import { maskSecrets } from '../../config/view.ts'
-import { addServer, type Target } from '../../config/plan.ts'
-import type { Define } from '../commands.ts'
+import { command } from '../command.ts'
 import { nearPath } from '../describe.ts'
-import { makeEdits, writeScope, type WriteScope, writeTarget } from '../edit.ts'
+import { makeEdits, SCOPE_OPTION, type WriteScope, writeScope, writeTarget } from '../edit.ts'
+import { importable } from '../importable.ts'
 import { canAsk, confirm } from '../prompt.ts'
 import type { Session } from '../session.ts'
-import { importable } from '../importable.ts'
-import { loadForEdit } from './add.ts'
 
 interface ImportOptions {
-  readonly scope?: WriteScope
-  readonly dryRun?: boolean
+  readonly scope?: string
+  readonly 'dry-run'?: boolean
   readonly yes?: boolean
   readonly force?: boolean
 }
@@ -37,16 +36,16 @@ interface Found {
   readonly state: 'new' | 'same' | 'differs'
 }
 
-export const define: Define = (command, session) => {
-  command
-    .argument('[clientOrFile]', 'one client, or a file; without it, every client on this machine')
-    .option('--dry-run', 'show what would be taken over, write nothing')
-    .option('-y, --yes', 'write without being asked')
-    .option('-s, --scope <scope>', 'project, user or local; default: where it was found', writeScope)
-    .option('--force', 'replace servers of the same name')
-    .addHelpText(
-      'after',
-      `
+export const spec = command({
+  summary: 'take over servers from other tools',
+  words: '[client or file]',
+  options: {
+    'dry-run': { about: 'show what would be taken over, write nothing' },
+    yes: { short: 'y', about: 'write without being asked' },
+    scope: { ...SCOPE_OPTION, about: 'project, user or local; default: where it was found' },
+    force: { about: 'replace servers of the same name' },
+  },
+  help: `
 Clients: claude-code, claude-desktop, cursor, vscode, windsurf, cline, roo, zed, codex, gemini, opencode, goose,
 copilot, librechat, shared.
 
@@ -54,16 +53,20 @@ Examples:
   busbar import --dry-run
   busbar import cursor
   busbar import ./team/mcp.json --yes -s project`,
-    )
-    .action(async (what: string | undefined, options: ImportOptions) => await run(session(), what, options))
-}
+  run: async (session, [what], options) => await run(session, what, options),
+})
 
 // --- internal ---
 
 async function run(session: Session, what: string | undefined, options: ImportOptions): Promise<void> {
   const { out } = session
-  const { snapshot } = await loadForEdit(session)
-  const found = find(session, snapshot, what, options.scope)
+  const snapshot = await loadConfig(session.loadOptions)
+  const found = await find(
+    session,
+    snapshot,
+    what,
+    options.scope === undefined ? undefined : writeScope(options.scope),
+  )
   const wanted = found.filter((it) => it.state === 'new' || (options.force && it.state === 'differs'))
   const data = (written: readonly Found[]) => ({
     found: found.map(({ entry, ...rest }) => ({ ...rest, config: maskSecrets(entry) })),
@@ -74,29 +77,46 @@ async function run(session: Session, what: string | undefined, options: ImportOp
     return
   }
   if (!out.json) for (const line of table(session, found)) out.note(line)
-  if (wanted.length === 0 || options.dryRun) {
-    out.answer(data([]), () => (wanted.length === 0 ? 'Nothing new to take over.' : `${wanted.length} would be taken over.`))
+  if (wanted.length === 0 || options['dry-run']) {
+    out.answer(data([]), () =>
+      wanted.length === 0 ? 'Nothing new to take over.' : `${wanted.length} would be taken over.`,
+    )
     return
   }
-  const agreed = options.yes || (canAsk() && !out.json && (await confirm(`Take over ${wanted.length}?`, session.signal)))
+  const agreed =
+    options.yes || (canAsk() && !out.json && (await confirm(`Take over ${wanted.length}?`, session.signal)))
   if (!agreed)
     throw new Fault('NOT_TRUSTED', 'nothing was taken over', {
       hint: canAsk() ? undefined : 'nobody can be asked here; run it in a terminal, or add --yes',
     })
   const edits = [...new Set(wanted.map((it) => it.scope))].map((scope) => ({
     target: writeTarget(session, snapshot, scope),
-    plan: (file: Target) => wanted.filter((it) => it.scope === scope).flatMap((it) => addServer(file, it.name, it.entry)),
+    plan: (file: Target) =>
+      wanted.filter((it) => it.scope === scope).flatMap((it) => addServer(file, it.name, it.entry)),
   }))
-  await makeEdits(session, snapshot, edits, wanted.map((it) => it.name))
-  out.answer(data(wanted), () => [`Took over ${wanted.map((it) => it.name).join(', ')}.`, 'See them: busbar list'])
+  await makeEdits(
+    session,
+    snapshot,
+    edits,
+    wanted.map((it) => it.name),
+  )
+  out.answer(data(wanted), () => [
+    `Took over ${wanted.map((it) => it.name).join(', ')}.`,
+    'See them: busbar list',
+  ])
 }
 
-function find(session: Session, snapshot: Snapshot, what: string | undefined, scope: WriteScope | undefined): Found[] {
+async function find(
+  session: Session,
+  snapshot: Snapshot,
+  what: string | undefined,
+  scope: WriteScope | undefined,
+): Promise<Found[]> {
   const found = new Map<string, Found>()
   for (const client of chosen(snapshot, what))
     for (const { file, scope: own } of client.files) {
       if (!existsSync(file)) continue
-      const theirs = loadConfig({ cwd: snapshot.root, env: snapshot.env, config: file })
+      const theirs = await loadConfig({ cwd: snapshot.root, env: snapshot.env, config: file })
       for (const problem of theirs.problems)
         if (problem.file === file) session.out.warn(problemLine({ ...problem, severity: 'warning' }))
       for (const entry of theirs.servers.values()) {
@@ -119,7 +139,10 @@ function chosen(snapshot: Snapshot, what: string | undefined): Client[] {
   if (client) return [client]
   const file = absolute(what, process.cwd(), snapshot.places.home)
   if (existsSync(file)) return [{ id: 'file', title: nearPath(file), files: [{ file, scope: 'project' }] }]
-  const near = nearest(what, clients.map((it) => it.id))
+  const near = nearest(
+    what,
+    clients.map((it) => it.id),
+  )
   throw new Fault('USAGE', `"${what}" is neither a known client nor a file`, {
     hint: near ? `did you mean: busbar import ${near}` : `clients: ${clients.map((it) => it.id).join(', ')}`,
   })
@@ -150,7 +173,8 @@ function table(session: Session, found: readonly Found[]): string[] {
       found.map((it) => {
         const { command, args, url } = Object(maskSecrets(it.entry))
         const target = url ?? [command, ...(args ?? [])].join(' ')
-        const state = it.state === 'differs' ? 'differs (--force replaces)' : it.state === 'same' ? 'here already' : 'new'
+        const state =
+          it.state === 'differs' ? 'differs (--force replaces)' : it.state === 'same' ? 'here already' : 'new'
         return [it.name, it.transport, it.client, target, it.scope, state]
       }),
     ),

@@ -2,38 +2,44 @@
 
 import { CATALOG } from '../../config/catalog.ts'
 import { addFromCatalog } from '../add-catalog.ts'
-import type { Define } from '../commands.ts'
+import { ADD_OPTIONS } from '../add-server.ts'
+import { command, type Group } from '../command.ts'
 import { serverRows } from '../describe.ts'
-import { collect, writeScope, type WriteScope } from '../edit.ts'
+import { SCOPE_OPTION, writeScope } from '../edit.ts'
 import { removeNamed } from '../remove-server.ts'
 import { failOnErrors, type Session } from '../session.ts'
 
-export const define: Define = (command, session) => {
-  command
-    .command('list', { isDefault: true })
-    .description('Configured servers with their agents and workers, and what the catalog offers.')
-    .addHelpText('after', '\nExample:\n  busbar integrations list --json')
-    .action(async () => await list(session()))
-  command
-    .command('add')
-    .description('Add a server of the catalog, pinned to an exact version.')
-    .argument('<server>', 'its name in the catalog')
-    .option('-s, --scope <scope>', 'project, user or local', writeScope, 'project')
-    .option('--agent <name>', 'give it to this agent (repeatable)', collect)
-    .option('--force', 'replace a server of that name')
-    .addHelpText('after', '\nExamples:\n  busbar integrations add github\n  busbar integrations add stripe --agent cfo')
-    .action(async (name: string, options: { scope: WriteScope; agent?: string[]; force?: boolean }) => {
-      await addFromCatalog(session(), name, options)
-    })
-  command
-    .command('remove')
-    .description('Remove a server and every mention of it.')
-    .argument('<server>', 'the server')
-    .option('-s, --scope <scope>', 'project, user or local, where several define it', writeScope)
-    .addHelpText('after', '\nExample:\n  busbar integrations remove github')
-    .action(async (name: string, options: { scope?: WriteScope }) => {
-      await removeNamed(session(), name, options.scope)
-    })
+export const spec: Group = {
+  fallback: 'list',
+  commands: {
+    list: command({
+      summary: 'configured servers with their agents and workers, and what the catalog offers',
+      help: `
+Example:
+  busbar integrations list --json`,
+      run: list,
+    }),
+    add: command({
+      summary: 'add a server of the catalog, pinned to an exact version',
+      words: '<server>',
+      options: ADD_OPTIONS,
+      help: `
+Examples:
+  busbar integrations add github
+  busbar integrations add stripe --agent cfo`,
+      run: async (session, [name = ''], options) => await addFromCatalog(session, name, options),
+    }),
+    remove: command({
+      summary: 'remove a server and every mention of it',
+      words: '<server>',
+      options: { scope: { ...SCOPE_OPTION, about: 'project, user or local, where several define it' } },
+      help: `
+Example:
+  busbar integrations remove github`,
+      run: async (session, [name = ''], { scope }) =>
+        await removeNamed(session, name, scope === undefined ? undefined : writeScope(scope)),
+    }),
+  },
 }
 
 // --- internal ---

@@ -6,25 +6,24 @@ import { hazardsOf } from '../../config/hazards.ts'
 import type { Snapshot } from '../../config/load.ts'
 import { forgetTrust, recordTrust, type Subject, trustSubjects } from '../../config/trust.ts'
 import { maskSecrets } from '../../config/view.ts'
-import type { Define } from '../commands.ts'
-import { nearPath } from '../describe.ts'
+import { command } from '../command.ts'
+import { nearPath, serverNamed } from '../describe.ts'
 import { type Output, safe } from '../output.ts'
 import { canAsk, confirm } from '../prompt.ts'
-import { serverNamed } from './get.ts'
 
 interface TrustOptions {
   readonly yes?: boolean
   readonly revoke?: boolean
 }
 
-export const define: Define = (command, session) => {
-  command
-    .argument('[name]', 'one server; without it, everything that is new')
-    .option('-y, --yes', 'accept without being asked')
-    .option('--revoke', 'forget what was accepted')
-    .addHelpText(
-      'after',
-      `
+export const spec = command({
+  summary: 'see and accept what a project would run',
+  words: '[name]',
+  options: {
+    yes: { short: 'y', about: 'accept without being asked' },
+    revoke: { about: 'forget what was accepted' },
+  },
+  help: `
 What stands in a project's file, or in another tool's, is listed but never acted on until you accept it.
 Acceptance is by content: a changed command, argument, address, variable or program asks again.
 
@@ -33,40 +32,55 @@ Examples:
   busbar trust github
   busbar trust --yes --config ci.yaml
   busbar trust --revoke github`,
+  run: async (session, [name], options) => {
+    const { out, signal } = session
+    const { snapshot } = await session.load({ warnings: false })
+    if (name !== undefined) serverNamed(snapshot, name)
+    const subjects = trustSubjects(snapshot).filter((it) => name === undefined || it.name === name)
+    if (options.revoke) {
+      const known = subjects.filter((it) => it.state !== 'new')
+      await forgetTrust(
+        snapshot.places,
+        known.map((it) => it.key),
+      )
+      out.answer({ revoked: known.map((it) => it.name) }, () =>
+        known.length === 0
+          ? 'Nothing was trusted here.'
+          : `No longer trusted: ${known.map(title).join(', ')}`,
+      )
+      return
+    }
+    const asking = subjects.filter((it) => it.state !== 'trusted')
+    if (asking.length === 0) {
+      out.answer(
+        { trusted: [], pending: [] },
+        () => 'Nothing to decide: all of it is trusted, or yours already.',
+      )
+      return
+    }
+    for (const line of asking.flatMap((it) => describe(it, snapshot, out))) out.note(line)
+    if (!(await agreed(asking, options, out, signal))) {
+      out.answer({ trusted: [], pending: asking.map((it) => record(it, snapshot)) }, () => '')
+      throw new Fault('NOT_TRUSTED', 'nothing was trusted', {
+        hint: canAsk() ? undefined : 'nobody can be asked here; run it in a terminal, or add --yes',
+      })
+    }
+    await recordTrust(snapshot.places, asking)
+    out.answer(
+      { trusted: asking.map((it) => record(it, snapshot)), pending: [] },
+      () => `Trusted: ${asking.map(title).join(', ')}`,
     )
-    .action(async (name: string | undefined, options: TrustOptions) => {
-      const { out, signal } = session()
-      const { snapshot } = await session().load({ warnings: false })
-      if (name !== undefined) serverNamed(snapshot, name)
-      const subjects = trustSubjects(snapshot).filter((it) => name === undefined || it.name === name)
-      if (options.revoke) {
-        const known = subjects.filter((it) => it.state !== 'new')
-        await forgetTrust(snapshot.places, known.map((it) => it.key))
-        out.answer({ revoked: known.map((it) => it.name) }, () =>
-          known.length === 0 ? 'Nothing was trusted here.' : `No longer trusted: ${known.map(title).join(', ')}`,
-        )
-        return
-      }
-      const asking = subjects.filter((it) => it.state !== 'trusted')
-      if (asking.length === 0) {
-        out.answer({ trusted: [], pending: [] }, () => 'Nothing to decide: all of it is trusted, or yours already.')
-        return
-      }
-      for (const line of asking.flatMap((it) => describe(it, snapshot, out))) out.note(line)
-      if (!(await agreed(asking, options, out, signal))) {
-        out.answer({ trusted: [], pending: asking.map((it) => record(it, snapshot)) }, () => '')
-        throw new Fault('NOT_TRUSTED', 'nothing was trusted', {
-          hint: canAsk() ? undefined : 'nobody can be asked here; run it in a terminal, or add --yes',
-        })
-      }
-      await recordTrust(snapshot.places, asking)
-      out.answer({ trusted: asking.map((it) => record(it, snapshot)), pending: [] }, () => `Trusted: ${asking.map(title).join(', ')}`)
-    })
-}
+  },
+})
 
 // --- internal ---
 
-async function agreed(asking: readonly Subject[], options: TrustOptions, out: Output, signal: AbortSignal): Promise<boolean> {
+async function agreed(
+  asking: readonly Subject[],
+  options: TrustOptions,
+  out: Output,
+  signal: AbortSignal,
+): Promise<boolean> {
   if (options.yes) return true
   if (!canAsk() || out.json) return false
   return await confirm(asking.length === 1 ? 'Trust this?' : `Trust these ${asking.length}?`, signal)
@@ -78,29 +92,43 @@ function title(subject: Subject): string {
 
 function record(subject: Subject, snapshot: Snapshot): object {
   const { kind, name, file, state, changed } = subject
-  const parts = maskSecrets(subject.parts)
+  const { parts } = subject.content()
   const definition = kind === 'server' ? snapshot.config.servers[name] : undefined
   const hazards = definition ? hazardsOf(definition) : []
-  return { kind, name, file, state, changed, parts, variables: variablesOf(subject.parts), hazards }
+  return {
+    kind,
+    name,
+    file,
+    state,
+    changed,
+    parts: maskSecrets(parts),
+    variables: variablesOf(parts),
+    hazards,
+  }
 }
 
 /** Nothing is cut short: what is not shown cannot be agreed to. */
 function describe(subject: Subject, snapshot: Snapshot, out: Output): string[] {
-  const masked = Object(maskSecrets(subject.parts))
-  const lines = ['', `${out.style('bold', title(subject))}  ${subject.state === 'changed' ? out.style('yellow', 'changed since you trusted it') : 'new'}`]
+  const { parts, binary } = subject.content()
+  const masked = Object(maskSecrets(parts))
+  const lines = [
+    '',
+    `${out.style('bold', title(subject))}  ${subject.state === 'changed' ? out.style('yellow', 'changed since you trusted it') : 'new'}`,
+  ]
   lines.push(`  in        ${safe(nearPath(subject.file))}`)
   const add = (label: string, text: string) => lines.push(`  ${label.padEnd(9)} ${safe(text)}`)
   if (subject.kind === 'server') {
     const definition = snapshot.config.servers[subject.name]
     const { command, args = [], url } = masked
     if (command !== undefined) add('runs', [command, ...args].map(quote).join(' '))
-    if (command !== undefined) add('program', subject.binary?.path ?? 'not found on this machine')
+    if (command !== undefined) add('program', binary?.path ?? 'not found on this machine')
     if (url !== undefined) add('reaches', url)
     for (const [key, value] of Object.entries(masked))
       if (!['command', 'args', 'url', 'binary', 'root'].includes(key)) add(key, JSON.stringify(value))
-    const variables = variablesOf(subject.parts)
+    const variables = variablesOf(parts)
     if (variables.length > 0) add('reads', variables.join(', '))
-    for (const hazard of definition ? hazardsOf(definition) : []) lines.push(`  ${out.style('yellow', 'look:')}     ${safe(hazard)}`)
+    for (const hazard of definition ? hazardsOf(definition) : [])
+      lines.push(`  ${out.style('yellow', 'look:')}     ${safe(hazard)}`)
   } else for (const [key, value] of Object.entries(masked)) add(key, JSON.stringify(value))
   if (subject.changed.length > 0) add('changed', subject.changed.join(', '))
   return lines

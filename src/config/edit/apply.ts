@@ -32,6 +32,13 @@ export function pathText(path: Path): string {
   return text === '' ? 'the whole file' : text.replace(/^\./, '')
 }
 
+/** A list or map with members, none of which is a list or map again: short enough for one line. */
+export function isShallow(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const members = Object.values(value)
+  return members.length > 0 && members.every((member) => typeof member !== 'object' || member === null)
+}
+
 // --- internal ---
 
 type Holder = unknown[] | Record<string, unknown>
@@ -122,10 +129,7 @@ function refuseInherited(holder: unknown, path: Path, depth: number): void {
   const merged = isMap(holder) && Object.hasOwn(holder, '<<') ? [holder['<<']].flat() : []
   if (!merged.some((source) => childOf(source, path[depth] ?? '') !== undefined)) return
   const where = pathText(path.slice(0, depth + 1))
-  throw refusal(
-    `${where} is not written there but merged in with <<`,
-    'change it where it is written, or by hand',
-  )
+  throw refusal(`${where} is merged in with << from elsewhere in the file`, 'change it there, or by hand')
 }
 
 function wrongKind(path: Path, data: unknown, wanted: 'map' | 'list'): Fault {

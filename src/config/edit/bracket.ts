@@ -131,7 +131,9 @@ function backToPrevious(text: string, list: Bracketed, index: number): number {
   const start = list.items[index]?.start ?? 0
   const previous = list.items[index - 1]
   const after = previous?.comma === undefined ? (previous?.end ?? 0) : previous.comma + 1
-  return isBlank(text.slice(after, start)) ? after : skipSpacesBack(text, start)
+  if (isBlank(text.slice(after, start))) return after
+  // The closing bracket may take over the indent, which YAML insists on.
+  return startsLine(text, start) ? start : skipSpacesBack(text, start)
 }
 
 function gapBefore(text: string, items: readonly Item[], notation: Notation): string {

@@ -1,6 +1,7 @@
 // Splices for JSON and JSON with comments. All writing follows the file: its indent, its commas, one line or many.
 
 import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
+import { isShallow } from './apply.ts'
 import { type Bracketed, fillEmpty, type Item, insertItem, type Notation, removeItem } from './bracket.ts'
 import type { Change } from './change.ts'
 import { planStep, type Step, type Tree } from './plan.ts'
@@ -56,8 +57,10 @@ function stepSplices(text: string, root: Outline, step: Step<Outline> | undefine
   const style = styleOf(text, root)
   switch (step.kind) {
     case 'replace': {
-      const { start, end } = step.target
-      return [{ start, end, text: written(step.value, ownIndent(text, step.target), style) }]
+      const { start, end, entries } = step.target
+      const oneLine = entries.length > 0 && !text.slice(start, end).includes('\n') && isShallow(step.value)
+      const indent = oneLine ? undefined : ownIndent(text, step.target)
+      return [{ start, end, text: written(step.value, indent, style) }]
     }
     case 'insert': {
       const { into, key, value } = step

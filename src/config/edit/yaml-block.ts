@@ -58,7 +58,9 @@ export function replaceBlock(text: string, target: Outline, value: unknown, styl
     head === ''
       ? collectionSplices(text, target, { lines, column, style, isList: Array.isArray(value) })
       : scalarSplices(text, target, head, below(lines, Math.max(hook.column, 0), style))
-  return [...hook.tags, ...splices]
+  const covered = (tag: Splice): boolean =>
+    splices.some(({ start, end }) => start <= tag.start && tag.end <= end)
+  return [...hook.tags.filter((tag) => !covered(tag)), ...splices]
 }
 
 /** Gives a file without any value its first one: behind its comments, before the end marker. */

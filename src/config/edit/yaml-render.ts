@@ -1,6 +1,6 @@
 // New values as YAML text. The `yaml` package decides on quotes; here is only where the text will stand.
 
-import { Document, type DocumentOptions, type ToStringOptions, visit } from 'yaml'
+import { Document, type ToStringOptions, visit } from 'yaml'
 
 /** What the file shows of its writer's habits. */
 export interface Style {
@@ -33,12 +33,12 @@ export function renderEntry(
   value: unknown,
   style: Style,
 ): readonly string[] {
-  return blockLines(key === undefined ? [value] : new Map([[key, value]]), style, true)
+  return blockLines(key === undefined ? [value] : { [key]: value }, style, true)
 }
 
 /** An entry for `{…}`, or an element for `[…]` when it has no key. Always one line. */
 export function renderFlow(key: string | number | undefined, value: unknown, style: Style): string {
-  const holder = key === undefined ? [value] : new Map([[key, value]])
+  const holder = key === undefined ? [value] : { [key]: value }
   const text = print(holder, style, (string) => string.includes('\n'), {
     collectionStyle: 'flow',
     flowCollectionPadding: false,
@@ -72,8 +72,7 @@ function print(
   quoted: (text: string) => boolean,
   options: ToStringOptions,
 ): string {
-  const settings: DocumentOptions = { version: style.version }
-  const document = new Document(value, { ...settings, aliasDuplicateObjects: false })
+  const document = new Document(value, { version: style.version, aliasDuplicateObjects: false })
   visit(document, {
     Scalar: (_, node) => {
       if (typeof node.value === 'string' && quoted(node.value)) node.type = 'QUOTE_DOUBLE'

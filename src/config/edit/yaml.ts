@@ -1,6 +1,7 @@
 // Splices for YAML: reads the file, finds the place, and picks the block or the flow form.
 
 import { type Document, parseDocument } from 'yaml'
+import { isShallow } from './apply.ts'
 import { fillEmpty, insertItem, type Notation, removeItem } from './bracket.ts'
 import type { Change } from './change.ts'
 import { planStep, type Step } from './plan.ts'
@@ -68,8 +69,11 @@ function stepSplices(text: string, root: Outline, style: Style, step: Step<Outli
 }
 
 function replace(text: string, target: Outline, value: unknown, style: Style): Splice[] {
-  const { form, start, end, hook } = target
-  if (!hook.flow) return replaceBlock(text, target, value, style)
+  const { form, start, end, hook, brackets } = target
+  // A list on one line stays on one line.
+  const items = brackets?.items.length ?? 0
+  const oneLine = items > 0 && !text.slice(start, end).includes('\n') && isShallow(value)
+  if (!hook.flow && !oneLine) return replaceBlock(text, target, value, style)
   const written = renderFlow(undefined, value, style)
   const at = hook.at ?? start
   const splice = form === 'empty' ? insertion(at, `${hook.glue} ${written}`) : { start, end, text: written }

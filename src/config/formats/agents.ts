@@ -2,7 +2,7 @@
 
 import type { Document } from '../document.ts'
 import type { Path } from '../edit/change.ts'
-import { pathText, type Problem, valueText } from '../problem.ts'
+import { type Problem, pathText, valueText } from '../problem.ts'
 import type { Format } from './detect.ts'
 import { isRecord, type Shape } from './shape.ts'
 
@@ -55,7 +55,8 @@ function readAgent(
   for (const [key, value] of Object.entries(raw)) {
     if (value === null) continue
     const place = [...from, key]
-    if (key === 'servers' || key === 'mcp_servers') readServerNames(shape, [...target, 'servers'], value, place)
+    if (key === 'servers' || key === 'mcp_servers')
+      readServerNames(shape, [...target, 'servers'], value, place)
     else if (key === 'workers') readWorkers(document, format, shape, problems, value, place, target)
     else if (format.strict && format.id !== 'aicib') shape.put([...target, key], value, place)
     else if (AGENT_KEYS.has(key)) shape.put([...target, key], value, place)
@@ -107,7 +108,8 @@ function readWorkers(
     else if (isRecord(item) && typeof item['name'] === 'string') {
       const { name, ...raw } = item
       read(item['name'], raw, place)
-    } else if (isRecord(item)) for (const [name, raw] of Object.entries(item)) read(name, raw, [...place, name])
+    } else if (isRecord(item))
+      for (const [name, raw] of Object.entries(item)) read(name, raw, [...place, name])
     else problems.push(at(document, place, `is ${valueText(item)}; expected a worker`))
   })
 }
@@ -135,7 +137,9 @@ function workerOwner(agents: Record<string, unknown>, worker: string): string | 
     const workers = isRecord(raw) ? raw['workers'] : undefined
     if (isRecord(workers)) return worker in workers
     if (!Array.isArray(workers)) return false
-    return workers.some((item) => item === worker || (isRecord(item) && (item['name'] === worker || worker in item)))
+    return workers.some(
+      (item) => item === worker || (isRecord(item) && (item['name'] === worker || worker in item)),
+    )
   })
 }
 

@@ -38,7 +38,9 @@ const OURS: EntryTraits & { ours: true } = {
 }
 /** `$VAR` and `%VAR%` are variables in some tools' files; everywhere else they are text. */
 const bareVariables = (text: string): string =>
-  text.replace(/\$([A-Za-z_]\w*)|%([A-Za-z_]\w*)%/g, (_, a, b) => `\${${a ?? b}}`)
+  text
+    .replace(/\$\{\s+(\w+)\s+\}/g, '${$1}')
+    .replace(/\$([A-Za-z_]\w*)|%([A-Za-z_]\w*)%/g, (_, a, b) => `\${${a ?? b}}`)
 
 const THEIRS: EntryTraits & { ours: false } = {
   ours: false,
@@ -83,7 +85,14 @@ export const FORMATS: Readonly<Record<FormatId, Format>> = {
 const NATIVE_MARKS = ['agents', 'composio', 'defaults', 'extends', 'gateway', 'lead', 'steward', 'store']
 const GEMINI_MARKS = ['httpUrl', 'includeTools', 'excludeTools', 'trust']
 const CLINE_MARKS = ['autoApprove', 'alwaysAllow']
-const LIBRECHAT_MARKS = ['serverInstructions', 'requiresOAuth', 'customUserVars', 'iconPath', 'chatMenu', 'initTimeout']
+const LIBRECHAT_MARKS = [
+  'serverInstructions',
+  'requiresOAuth',
+  'customUserVars',
+  'iconPath',
+  'chatMenu',
+  'initTimeout',
+]
 const VSCODE_MARKS = ['dev', 'gallery', 'sandboxEnabled']
 
 /**
@@ -154,7 +163,9 @@ function mcpFamily(mcp: Record<string, unknown>): FormatId {
   const looksLikeOpencode = entries(nested).some(
     (entry) => Array.isArray(entry['command']) || entry['type'] === 'local' || entry['type'] === 'remote',
   )
-  return looksLikeOpencode || !(Array.isArray(mcp['inputs']) || entries(nested).length > 0) ? 'opencode' : 'vscode'
+  return looksLikeOpencode || !(Array.isArray(mcp['inputs']) || entries(nested).length > 0)
+    ? 'opencode'
+    : 'vscode'
 }
 
 function entries(map: Record<string, unknown>): Record<string, unknown>[] {

@@ -43,7 +43,7 @@ export class Entry {
   take(...keys: string[]): { key: string; value: unknown } | undefined {
     const present = keys.filter((key) => Object.hasOwn(this.raw, key))
     for (const key of present) this.#rest.delete(key)
-    const key = present.find((candidate) => this.raw[candidate] !== undefined && this.raw[candidate] !== null)
+    const key = present.find((candidate) => !this.#isBlank(this.raw[candidate]))
     return key === undefined ? undefined : { key, value: this.raw[key] }
   }
 
@@ -62,10 +62,14 @@ export class Entry {
     return this.#place.document.typed([...this.#place.from, ...from]) ?? String(value)
   }
 
+  /** Other tools write empty texts for what is not set. */
+  #isBlank(value: unknown): boolean {
+    return value === undefined || value === null || (value === '' && !this.traits.strict)
+  }
+
   /** The format's own variable syntax becomes ours. */
   #text(value: unknown): unknown {
     if (typeof value === 'string') return this.traits.rewrite ? this.traits.rewrite(value) : value
     return Array.isArray(value) ? value.map((item) => this.#text(item)) : value
   }
 }
-

@@ -2,7 +2,7 @@
 
 import type { Document } from '../document.ts'
 import type { Path } from '../edit/change.ts'
-import { pathText, type Problem, valueText } from '../problem.ts'
+import { type Problem, pathText, valueText } from '../problem.ts'
 import { readAgents, readIntegrations } from './agents.ts'
 import type { Format } from './detect.ts'
 import { readServerEntry } from './server-entry.ts'
@@ -39,8 +39,11 @@ export function serverContainers(format: Format, value: unknown, root: string): 
       return [['context_servers']]
     case 'codex':
       return [['mcp_servers']]
-    case 'opencode':
-      return has('mcp', 'servers') ? [['mcp', 'servers']] : [['mcp']]
+    case 'opencode': {
+      // A server may be called `servers`, too.
+      const nested = dig(value, ['mcp', 'servers'])
+      return isRecord(nested) && !isServer(nested) ? [['mcp', 'servers']] : [['mcp']]
+    }
     case 'goose':
       return [['extensions']]
     case 'claude-code':
@@ -62,7 +65,8 @@ export function readFormat(document: Document, format: Format, root: string): Re
     else if (servers !== null && servers !== undefined)
       problems.push(at(document, container, `is ${valueText(servers)}; expected a map of servers by name`))
   }
-  if (format.id === 'claude-code') readSwitchedOff(value, root, shape)
+  if (format.id === 'claude-code') switchOff(value, ['projects', root, 'disabledMcpServers'], shape)
+  if (format.id === 'gemini') readGeminiLists(value, shape)
   if (format.id === 'aicib') readIntegrations(document, shape, problems)
   if (format.id === 'busbar' || format.id === 'aicib') readSettings(value, format, shape)
   if (format.id === 'mcp-servers') readSwitches(document, value, shape, problems)
@@ -73,7 +77,17 @@ export function readFormat(document: Document, format: Format, root: string): Re
 // --- internal ---
 
 /** Sections of the native format, taken over as they stand. */
-const SETTINGS = new Set(['version', 'enabled', 'lead', 'defaults', 'gateway', 'agent', 'steward', 'store', 'composio'])
+const SETTINGS = new Set([
+  'version',
+  'enabled',
+  'lead',
+  'defaults',
+  'gateway',
+  'agent',
+  'steward',
+  'store',
+  'composio',
+])
 const READ_ELSEWHERE = new Set(['servers', 'mcpServers', 'agents', 'integrations', 'extends', '$schema'])
 
 function readServerMap(
@@ -171,15 +185,24 @@ function readSwitches(
   }
 }
 
-/** Claude Code keeps a project's switched-off servers in a list beside them. */
-function readSwitchedOff(value: Record<string, unknown>, root: string, shape: Shape): void {
-  const from = ['projects', root, 'disabledMcpServers']
+/** Claude Code and Gemini name the servers that are off in a list beside them. */
+function switchOff(value: Record<string, unknown>, from: Path, shape: Shape): void {
   const names = dig(value, from)
   if (!Array.isArray(names)) return
   names.forEach((name, index) => {
     if (typeof name === 'string' && isRecord(shape.get(['servers', name])))
       shape.put(['servers', name, 'enabled'], false, [...from, index])
   })
+}
+
+/** In Gemini's settings a list of allowed servers switches all others off. */
+function readGeminiLists(value: Record<string, unknown>, shape: Shape): void {
+  switchOff(value, ['mcp', 'excluded'], shape)
+  const allowed = dig(value, ['mcp', 'allowed'])
+  const servers = shape.get(['servers'])
+  if (!Array.isArray(allowed) || allowed.length === 0 || !isRecord(servers)) return
+  for (const name of Object.keys(servers))
+    if (!allowed.includes(name)) shape.put(['servers', name, 'enabled'], false, ['mcp', 'allowed'])
 }
 
 function readInputs(value: Record<string, unknown>): Map<string, Input> {

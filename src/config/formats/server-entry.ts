@@ -104,7 +104,9 @@ function readEnvironment(entry: Entry): void {
   if (found) putMap(entry, ['env'], found.value, [found.key])
   // Codex and Goose name variables to pass on instead of writing templates.
   const named = entry.take('env_vars', 'env_keys')
-  if (named && Array.isArray(named.value))
+  // Of a remote server they only fill in its headers.
+  const starts = ['command', 'cmd'].some((key) => key in entry.raw)
+  if (named && starts && Array.isArray(named.value))
     named.value.forEach((item, index) => {
       const name = isRecord(item) ? item['name'] : item
       if (typeof name === 'string') entry.put(['env', name], `\${${name}}`, named.key, index)
@@ -189,8 +191,8 @@ function putMap(entry: Entry, target: Path, value: unknown, from: Path): void {
     return
   }
   entry.put(target, {}, ...from)
+  // VS Code writes null to leave a variable out.
   for (const [key, item] of Object.entries(value))
-    // VS Code writes null to leave a variable out.
     if (item !== null || entry.traits.strict)
       entry.put([...target, key], entry.typed(item, [...from, key]), ...from, key)
 }

@@ -29,8 +29,7 @@ export function readApproval(entry: Entry): void {
   const allowed = entry.take('autoApprove', 'alwaysAllow')
   if (!allowed || !Array.isArray(allowed.value)) return
   allowed.value.forEach((tool, index) => {
-    if (typeof tool === 'string' && tool !== '')
-      entry.put(['approval', tool], 'allow', allowed.key, index)
+    if (typeof tool === 'string' && tool !== '') entry.put(['approval', tool], 'allow', allowed.key, index)
   })
 }
 

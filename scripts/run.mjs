@@ -1,0 +1,151 @@
+// Behind `npm start`, `npm test` and `npm run check`: installs when needed, builds when stale, then runs. It has no
+// dependencies, so each of them is one command on a fresh clone.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const BIN = join(ROOT, 'node_modules', '.bin')
+const TASKS = { start, test, check, build, generate }
+
+function ensureInstalled() {
+  const stamp = join(ROOT, 'node_modules', '.busbar-install')
+  const wanted = digest(['package.json', 'package-lock.json', '.npmrc'])
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
+  console.error('Installing packages …')
+  // Not `npm ci`: it refuses locks in which optional packages of other platforms are absent.
+  must('npm', ['install', '--no-audit', '--no-fund'])
+  writeFileSync(stamp, digest(['package.json', 'package-lock.json', '.npmrc']))
+}
+
+function ensureBuilt() {
+  const stamp = join(ROOT, 'dist', '.build')
+  const inputs = [...filesBelow('src').filter((file) => !file.endsWith('.test.ts')), ...BUILD_FILES]
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest(inputs)) return
+  console.error('Building …')
+  rmSync(join(ROOT, 'dist'), { recursive: true, force: true })
+  must(join(BIN, 'rolldown'), ['-c', 'rolldown.config.mjs', '--logLevel', 'warn'])
+  must(join(BIN, 'tsc'), ['-p', 'tsconfig.build.json'])
+  chmodSync(join(ROOT, 'dist', 'bin.js'), 0o755)
+  writeFileSync(join(ROOT, 'dist', 'THIRD-PARTY.txt'), licences())
+  writeFileSync(stamp, digest(inputs))
+}
+
+const BUILD_FILES = ['package.json', 'package-lock.json', 'rolldown.config.mjs', 'tsconfig.json', 'tsconfig.build.json']
+const BUNDLED = ['jsonc-parser', 'smol-toml', 'yaml', 'zod']
+
+/** The licences of what is bundled must travel with it. */
+function licences() {
+  return BUNDLED.map((name) => {
+    const folder = join(ROOT, 'node_modules', name)
+    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry))
+    if (!file) throw new Error(`${name} is bundled and has no licence file`)
+    return `${name}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`
+  }).join(`\n${'-'.repeat(80)}\n\n`)
+}
+
+function start() {
+  ensureInstalled()
+  ensureBuilt()
+  must(process.execPath, [join(ROOT, 'examples', 'team', 'tour.mjs')])
+}
+
+function build() {
+  ensureInstalled()
+  rmSync(join(ROOT, 'dist'), { recursive: true, force: true })
+  ensureBuilt()
+}
+
+function generate() {
+  ensureInstalled()
+  must(process.execPath, [join(ROOT, 'scripts', 'layers.mjs')])
+  ensureBuilt()
+  must(process.execPath, [join(ROOT, 'scripts', 'reference.mjs')])
+}
+
+/** Style, types, unused code and unit tests: what a developer runs before every commit. */
+function check() {
+  ensureInstalled()
+  finish([...checks(), ...vitest(['--project', 'unit'])])
+}
+
+function test() {
+  ensureInstalled()
+  ensureBuilt()
+  const published = step('publint', join(BIN, 'publint'), ['--strict'])
+  finish([...checks(), published, ...vitest([])])
+}
+
+function checks() {
+  return [
+    step('biome', join(BIN, 'biome'), ['check', '--error-on-warnings', '.']),
+    step('tsc', join(BIN, 'tsc'), ['-p', 'tsconfig.json']),
+    step('knip', join(BIN, 'knip'), []),
+  ]
+}
+
+/** Runs vitest and counts from its report, so that a run that executed nothing cannot pass. */
+function vitest(args) {
+  const report = join(ROOT, '.tmp', 'vitest.json')
+  mkdirSync(join(ROOT, '.tmp'), { recursive: true })
+  rmSync(report, { force: true })
+  const options = ['run', ...args, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
+  const { ok } = step('vitest', join(BIN, 'vitest'), options)
+  if (!existsSync(report)) return [{ name: 'vitest', ok: false }]
+  const { numPassedTests, numFailedTests, numTotalTests } = JSON.parse(readFileSync(report, 'utf8'))
+  const results = [
+    ...Array.from({ length: numPassedTests }, () => ({ name: 'test', ok: true })),
+    ...Array.from({ length: numFailedTests }, () => ({ name: 'test', ok: false })),
+  ]
+  // A file that does not load, a skipped test or an unhandled error fails the run without a failed test.
+  const silent = numTotalTests !== numPassedTests + numFailedTests || (!ok && numFailedTests === 0)
+  return silent ? [...results, { name: 'vitest: something was skipped or did not run', ok: false }] : results
+}
+
+function finish(results) {
+  const failed = results.filter((result) => !result.ok)
+  for (const { name } of failed) if (name !== 'test') console.error(`failed: ${name}`)
+  console.log(`${results.length - failed.length} passed, ${failed.length} failed`)
+  process.exitCode = failed.length === 0 ? 0 : 1
+}
+
+function step(name, command, args) {
+  console.error(`\n— ${name}`)
+  return { name, ok: run(command, args) === 0 }
+}
+
+function must(command, args) {
+  const code = run(command, args)
+  if (code !== 0) process.exit(code)
+}
+
+function run(command, args) {
+  const { status, error } = spawnSync(command, args, { cwd: ROOT, stdio: ['inherit', 'inherit', 'inherit'] })
+  if (error) console.error(`${command}: ${error.message}`)
+  return status ?? 1
+}
+
+function digest(files) {
+  const hash = createHash('sha256')
+  for (const file of [...files].sort()) {
+    const path = join(ROOT, file)
+    hash.update(`${file}\0${existsSync(path) ? readFileSync(path) : ''}\0`)
+  }
+  return hash.digest('hex')
+}
+
+function filesBelow(folder) {
+  return readdirSync(join(ROOT, folder)).flatMap((entry) => {
+    const path = join(ROOT, folder, entry)
+    return statSync(path).isDirectory() ? filesBelow(relative(ROOT, path)) : [relative(ROOT, path)]
+  })
+}
+
+const task = TASKS[process.argv[2]]
+if (task === undefined) {
+  console.error(`usage: node scripts/run.mjs ${Object.keys(TASKS).join('|')}`)
+  process.exit(1)
+}
+task()
