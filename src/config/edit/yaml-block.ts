@@ -24,7 +24,8 @@ export function insertEntry(
   style: Style,
 ): Splice[] {
   const column = columnOf(text, into.start)
-  return [insertion(entryEnd(text, into.end, column), below(renderEntry(key, value, style), column, style))]
+  const at = entryEnd(text, into.end, column)
+  return [insertion(at, below(renderEntry(key, value, style, !isTabBelow(text, at)), column, style))]
 }
 
 /** Takes an entry's lines away. The only entry of a collection is replaced by `{}` or `[]` instead. */
@@ -92,6 +93,8 @@ function scalarSplices(text: string, target: Outline, head: string, tail: string
       return [insertion(at, `${hook.glue} ${head}`), insertion(lineEnd(text, at), tail)]
     case 'inline':
     case 'flow':
+      if (isCutOff(text, target))
+        return [insertion(at, ` ${head}`), insertion(lineEnd(text, at), tail), rest(text, target)]
       return [{ start, end, text: head }, insertion(lineEnd(text, end), tail)]
     case 'text':
       return [
@@ -111,6 +114,19 @@ function scalarSplices(text: string, target: Outline, head: string, tail: string
       return [{ start, end: stop, text: head }, insertion(lineEnd(text, end), tail)]
     }
   }
+}
+
+/** A comment left of the key parts it from its value: there the parser would read a plain scalar on into the next key. */
+function isCutOff(text: string, { start, hook }: Outline): boolean {
+  if (hook.at === undefined || !startsLine(text, start)) return false
+  const between = text.slice(lineEnd(text, hook.at), lineStart(text, start)).split('\n')
+  return between.some((line) => line.trimStart().startsWith('#') && line.indexOf('#') <= hook.column)
+}
+
+/** Takes away a value on a line of its own: the line, or all but the comment on it. */
+function rest(text: string, { start, end }: Outline): Splice {
+  if (!isBlank(text.slice(end, lineEnd(text, end)))) return { start, end: skipSpaces(text, end), text: '' }
+  return { start: previousLineEnd(text, lineStart(text, start)), end: lineEnd(text, end), text: '' }
 }
 
 function collectionSplices(text: string, target: Outline, block: Block): Splice[] {
@@ -202,8 +218,14 @@ function keepsBreaks(text: string, value: Outline): boolean {
   return value.form === 'text' && text.slice(value.start, value.headerEnd).includes('+')
 }
 
+/** A comment below would become text of a block scalar put there. */
 function isCommentBelow(text: string, end: number, column: number): boolean {
-  return entryEnd(text, end, column) > lineEnd(text, end)
+  return entryEnd(text, end, column) > lineEnd(text, end) || isTabBelow(text, end)
+}
+
+/** The next line that is not blank starts with a tab, which is no indent that could end a block scalar. */
+function isTabBelow(text: string, end: number): boolean {
+  return /^(?:\s*\n)? *\t/.test(text.slice(nextLine(text, end)))
 }
 
 /** Full lines with one line break: the one behind them, or at the end of a file that has none there the one before. */
