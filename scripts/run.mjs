@@ -2,7 +2,16 @@
 // dependencies, so each of them is one command on a fresh clone.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -26,14 +35,20 @@ function ensureBuilt() {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest(inputs)) return
   console.error('Building …')
   rmSync(join(ROOT, 'dist'), { recursive: true, force: true })
-  must(join(BIN, 'rolldown'), ['-c', 'rolldown.config.mjs', '--logLevel', 'warn'])
+  must(join(BIN, 'rolldown'), ['-c', 'rolldown.config.mjs'], 'ignore')
   must(join(BIN, 'tsc'), ['-p', 'tsconfig.build.json'])
   chmodSync(join(ROOT, 'dist', 'bin.js'), 0o755)
   writeFileSync(join(ROOT, 'dist', 'THIRD-PARTY.txt'), licences())
   writeFileSync(stamp, digest(inputs))
 }
 
-const BUILD_FILES = ['package.json', 'package-lock.json', 'rolldown.config.mjs', 'tsconfig.json', 'tsconfig.build.json']
+const BUILD_FILES = [
+  'package.json',
+  'package-lock.json',
+  'rolldown.config.mjs',
+  'tsconfig.json',
+  'tsconfig.build.json',
+]
 const BUNDLED = ['jsonc-parser', 'smol-toml', 'yaml', 'zod']
 
 /** The licences of what is bundled must travel with it. */
@@ -116,13 +131,13 @@ function step(name, command, args) {
   return { name, ok: run(command, args) === 0 }
 }
 
-function must(command, args) {
-  const code = run(command, args)
+function must(command, args, stdout = 'inherit') {
+  const code = run(command, args, stdout)
   if (code !== 0) process.exit(code)
 }
 
-function run(command, args) {
-  const { status, error } = spawnSync(command, args, { cwd: ROOT, stdio: ['inherit', 'inherit', 'inherit'] })
+function run(command, args, stdout = 'inherit') {
+  const { status, error } = spawnSync(command, args, { cwd: ROOT, stdio: ['inherit', stdout, 'inherit'] })
   if (error) console.error(`${command}: ${error.message}`)
   return status ?? 1
 }

@@ -20,7 +20,8 @@ const SECRET_VALUE = [
 /** Whether a name says that its value is a secret: GITHUB_TOKEN, apiKey, Authorization. */
 export function isSecretName(name: string): boolean {
   // Words are told apart by case as well as by separators.
-  return SECRET_NAME.test(name.replace(/([a-z0-9])([A-Z])/g, '$1_$2'))
+  const words = name.replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+  return SECRET_NAME.test(words) && !/[-_](?:path|file|dir|folder|url|endpoint|name|type)$/i.test(words)
 }
 
 /** Whether a text looks like a key, whatever it is called. */

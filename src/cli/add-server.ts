@@ -1,8 +1,9 @@
 // Writing a new server: where it goes, whether the name is free, and what to say afterwards.
 
 import { Fault } from '../base/fault.ts'
-import { loadConfig, type Snapshot } from '../config/load.ts'
+import { loadConfig } from '../config/load.ts'
 import { addServer, assignServer, serverPath, type Target } from '../config/plan.ts'
+import type { Snapshot } from '../config/snapshot.ts'
 import { trustSubjects } from '../config/trust.ts'
 import { serverRow } from './describe.ts'
 import { makeEdits, SCOPE_OPTION, writeScope, writeTarget } from './edit.ts'

@@ -3,7 +3,7 @@
 import { relative } from 'node:path'
 import { Fault } from '../base/fault.ts'
 import { nearest } from '../base/suggest.ts'
-import type { ServerEntry, Snapshot } from '../config/load.ts'
+import type { ServerEntry, Snapshot } from '../config/snapshot.ts'
 import { reportServer } from '../config/status.ts'
 import type { Place } from '../config/tree.ts'
 import type { Subject } from '../config/trust.ts'

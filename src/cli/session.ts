@@ -1,8 +1,9 @@
 // What every command starts from: the global options, the output, and the configuration read once.
 
 import { Fault } from '../base/fault.ts'
-import { errorsOf, type LoadOptions, loadConfig, type Snapshot } from '../config/load.ts'
+import { errorsOf, type LoadOptions, loadConfig } from '../config/load.ts'
 import { type Problem, problemLine } from '../config/problem.ts'
+import type { Snapshot } from '../config/snapshot.ts'
 import { missingWarnings } from '../config/status.ts'
 import { recordTrust, type Subject, trustSubjects } from '../config/trust.ts'
 import type { Entry } from './commands.ts'

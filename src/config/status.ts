@@ -1,10 +1,10 @@
 // What can be said of each server without starting anything.
 
-import { inputVariable, missingVariables, type Scope } from './expand.ts'
-import type { ServerEntry, Snapshot } from './load.ts'
-import { type Problem, problemLine } from './problem.ts'
-import { type Transport, transportOf } from './schema-server.ts'
-import type { Place } from './tree.ts'
+import { type Expanded, expandValue, inputVariable, missingVariables, type Scope } from './expand.ts'
+import { type Problem, pathText, problemLine } from './problem.ts'
+import { type Server, type Transport, transportOf } from './schema-server.ts'
+import type { ServerEntry, Snapshot } from './snapshot.ts'
+import { type Place, plain, type Tree } from './tree.ts'
 import { texts } from './validate.ts'
 
 /** The five words used everywhere, of which three can be told from the configuration alone. */
@@ -45,23 +45,25 @@ export function reportServer(entry: ServerEntry, snapshot: Snapshot): ServerRepo
   return { ...common, status: 'pending', error: undefined }
 }
 
-/** Exactly one warning for each enabled server that is skipped because of missing variables. */
+/** A server ready to be started: every variable filled in, or the names of those that are missing. */
+export function resolveServer(entry: ServerEntry, snapshot: Snapshot): Expanded<Server> | undefined {
+  return entry.definition && expandValue(entry.definition, scopeOf(entry, snapshot))
+}
+
+/**
+ * Exactly one warning for each enabled server that is skipped because of missing variables, and one for each agent and
+ * section that lacks some.
+ */
 export function missingWarnings(snapshot: Snapshot): Problem[] {
-  return [...snapshot.servers.values()].flatMap((entry): Problem[] => {
-    const report = reportServer(entry, snapshot)
-    if (report.status !== 'failed' || entry.problems.length > 0) return []
-    const place = placeOfMissing(entry, snapshot)
-    return [
-      {
-        severity: 'warning',
-        file: place.origin.file,
-        ...place.origin.position(place.path),
-        message: `${entry.name} is skipped: ${missingText(report.missing)} ${report.missing.length > 1 ? 'are' : 'is'} not set`,
-        hint: `run: export ${report.missing.map(exportName).join('=… ')}=…`,
-        server: entry.name,
-      },
-    ]
+  const servers = [...snapshot.servers.values()].flatMap((entry): Problem[] => {
+    const { status, missing } = reportServer(entry, snapshot)
+    if (status !== 'failed' || entry.problems.length > 0) return []
+    const place = entry.tree
+      ? placeOfMissing(entry.tree, scopeOf(entry, snapshot), entry.place)
+      : entry.mention
+    return [warning(place, `${entry.name} is skipped: ${notSet(missing)}`, missing, { server: entry.name })]
   })
+  return [...servers, ...settingsWarnings(snapshot)]
 }
 
 /** Where a server's variables are taken from. */
@@ -86,8 +88,45 @@ function exportName(name: string): string {
   return name.startsWith('input:') ? inputVariable(name.slice('input:'.length)) : name
 }
 
-function placeOfMissing(entry: ServerEntry, snapshot: Snapshot): Place {
-  const scope = scopeOf(entry, snapshot)
-  const found = entry.tree && texts(entry.tree).find(({ text }) => missingVariables(text, scope).length > 0)
-  return found?.at.place ?? entry.place
+/** Agents' tokens, the store, the model's key: whatever lacks a variable is as if it were not written. */
+function settingsWarnings(snapshot: Snapshot): Problem[] {
+  const scope = { env: snapshot.env, root: snapshot.root, home: snapshot.places.home }
+  if (snapshot.tree.kind !== 'map' || !snapshot.config.enabled) return []
+  return [...snapshot.tree.entries].flatMap(([section, tree]): Problem[] => {
+    // Servers are looked at one by one, and Composio is one of them.
+    if (section === 'servers' || section === 'composio') return []
+    const parts = section === 'agents' && tree.kind === 'map' ? [...tree.entries] : [[section, tree] as const]
+    return parts.flatMap(([name, part]): Problem[] => {
+      const missing = missingVariables(plain(part), scope)
+      if (missing.length === 0) return []
+      const place = placeOfMissing(part, scope, part.place)
+      const who = section === 'agents' ? { agent: name } : {}
+      return [warning(place, `${pathText(place.path)} is left out: ${notSet(missing)}`, missing, who)]
+    })
+  })
+}
+
+function warning(
+  place: Place,
+  message: string,
+  missing: readonly string[],
+  extra: Partial<Problem>,
+): Problem {
+  return {
+    severity: 'warning',
+    file: place.origin.file,
+    ...place.origin.position(place.path),
+    message,
+    hint: `run: export ${missing.map((name) => `${exportName(name)}=…`).join(' ')}`,
+    ...extra,
+  }
+}
+
+function notSet(missing: readonly string[]): string {
+  return `${missingText(missing)} ${missing.length > 1 ? 'are' : 'is'} not set`
+}
+
+/** The first value that refers to something missing. */
+function placeOfMissing(tree: Tree, scope: Scope, otherwise: Place): Place {
+  return texts(tree).find(({ text }) => missingVariables(text, scope).length > 0)?.at.place ?? otherwise
 }

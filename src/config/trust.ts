@@ -10,7 +10,7 @@ import { type Binary, identify } from './binary.ts'
 import { canonical } from './canonical.ts'
 import { expandText } from './expand.ts'
 import { isRecord } from './formats/shape.ts'
-import type { ServerEntry, Snapshot } from './load.ts'
+import type { ServerEntry, Snapshot } from './snapshot.ts'
 import { realPath } from './sources.ts'
 import { plain, without } from './tree.ts'
 

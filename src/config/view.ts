@@ -37,7 +37,8 @@ function maskGuarded(text: string): string {
   return HARMLESS.test(text) || text === '' || holdsReference(text) ? text : MASK
 }
 
-/** References and nothing else but a scheme word such as `Bearer`. */
+/** References and nothing else but a scheme word such as `Bearer`, or a path below a folder we know. */
 function holdsReference(text: string): boolean {
+  if (/^\$\{(?:workspaceFolder|userHome)\}[\w./-]*$/.test(text)) return true
   return isReference(text.replace(/^(?:Bearer|Basic|Token|token)\s+/, ''))
 }

@@ -6,8 +6,9 @@ import { existsSync, type FSWatcher, statSync, watch } from 'node:fs'
 import { dirname } from 'node:path'
 import { canonical } from './canonical.ts'
 import { diffServers, type ServerDiff } from './diff.ts'
-import { errorsOf, type LoadOptions, loadConfig, type Snapshot } from './load.ts'
+import { errorsOf, type LoadOptions, loadConfig } from './load.ts'
 import type { Problem } from './problem.ts'
+import type { Snapshot } from './snapshot.ts'
 
 export type ConfigEvent =
   | { readonly kind: 'applied'; readonly snapshot: Snapshot; readonly diff: ServerDiff }

@@ -1,7 +1,7 @@
 // `busbar get NAME`: one server, with the file and line each value came from. Secrets stay masked.
 
-import type { ServerEntry } from '../../config/load.ts'
 import { pathText } from '../../config/problem.ts'
+import type { ServerEntry } from '../../config/snapshot.ts'
 import { leaves, plain } from '../../config/tree.ts'
 import { maskSecrets } from '../../config/view.ts'
 import { command } from '../command.ts'

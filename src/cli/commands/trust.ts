@@ -3,7 +3,7 @@
 import { Fault } from '../../base/fault.ts'
 import { variablesOf } from '../../config/expand.ts'
 import { hazardsOf } from '../../config/hazards.ts'
-import type { Snapshot } from '../../config/load.ts'
+import type { Snapshot } from '../../config/snapshot.ts'
 import { forgetTrust, recordTrust, type Subject, trustSubjects } from '../../config/trust.ts'
 import { maskSecrets } from '../../config/view.ts'
 import { command } from '../command.ts'

@@ -32,8 +32,9 @@ export function renderEntry(
   key: string | number | undefined,
   value: unknown,
   style: Style,
+  literal: boolean,
 ): readonly string[] {
-  return blockLines(key === undefined ? [value] : { [key]: value }, style, true)
+  return blockLines(key === undefined ? [value] : { [key]: value }, style, literal)
 }
 
 /** An entry for `{…}`, or an element for `[…]` when it has no key. Always one line. */

@@ -12,7 +12,7 @@ import { columnOf, type Outline, outline } from './yaml-outline.ts'
 import { renderFlow, type Style } from './yaml-render.ts'
 
 // The yaml package (2.9.1) refuses a comment at column 0 right below a flow map's last pair without a comma.
-const MAP_COMMA = { commaStays: /^[ \t]*\r?\n#/ }
+const MAP_COMMA = { commaStays: /^[ \t]*(?:#.*)?\r?\n#/ }
 
 export function readYaml(text: string): Reading {
   const document = parseDocument(text, { keepSourceTokens: true, prettyErrors: false, logLevel: 'error' })

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { placesOf } from '../../base/places.ts'
-import { loadConfig, type Snapshot } from '../load.ts'
+import { loadConfig } from '../load.ts'
 import { transportOf } from '../schema-server.ts'
+import type { Snapshot } from '../snapshot.ts'
 
 const FIXTURES = new URL('../../../test/fixtures/formats/', import.meta.url).pathname
 

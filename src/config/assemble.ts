@@ -1,0 +1,190 @@
+// Layers become one configuration: merged, completed, and with every server traced to its files.
+
+import { CATALOG, catalogEntry } from './catalog.ts'
+import { problemAt } from './issues.ts'
+import type { Layer, Source } from './layer.ts'
+import { mergeTrees } from './merge.ts'
+import type { Problem } from './problem.ts'
+import { assignments, startsByItself } from './resolve.ts'
+import { type Config, settingsSchema } from './schema.ts'
+import { type Agent, agentSchema } from './schema-agent.ts'
+import { serverSchema } from './schema-server.ts'
+import type { ServerEntry, Snapshot } from './snapshot.ts'
+import { leaves, type Place, plain, subtree, type Tree, without } from './tree.ts'
+import { checkComplete, checkNames } from './validate.ts'
+
+type Found = Pick<Snapshot, 'root' | 'env' | 'places' | 'looked' | 'layers'>
+
+/** Puts the trees, lowest first, together. `read`: the problems found so far. */
+export function assemble(found: Found, trees: readonly Tree[], read: readonly Problem[]): Snapshot {
+  const empty: Tree = { kind: 'map', place: NOWHERE, entries: new Map() }
+  const merged = trees.reduce(mergeTrees, empty)
+  const problems = [...read]
+  const settings = settingsSchema.parse(plain(without(without(merged, ['servers']), ['agents'])))
+  const entries = new Map<string, ServerEntry>()
+  for (const name of serverNames(merged, found.layers)) {
+    const entry = serverEntry(name, merged, found.layers)
+    // Problems of a layer were said when it was read.
+    problems.push(...entry.problems.filter((problem) => !read.includes(problem)))
+    entries.set(name, entry)
+  }
+  const composio = composioEntry(settings, merged, found.layers)
+  if (composio && !entries.has(composio.name)) {
+    entries.set(composio.name, composio)
+    problems.push(...composio.problems)
+  }
+  const agents = agentsOf(merged)
+  problems.push(...checkNames(merged, new Set(entries.keys())))
+  const configured = new Set(entries.keys())
+  const known = new Set([...configured, ...CATALOG.map((entry) => entry.name)])
+  const who = assignments({ ...settings, agents }, known, configured)
+  for (const [name, mention] of mentions(merged))
+    if (!entries.has(name)) addCatalogEntry(name, mention, found.layers, entries)
+  const servers = Object.fromEntries(
+    [...entries].flatMap(([name, { definition }]) => (definition ? [[name, definition]] : [])),
+  )
+  const config: Config = { ...settings, servers, agents }
+  return {
+    ...found,
+    tree: merged,
+    config,
+    servers: entries,
+    assignments: who,
+    starts: startsByItself(config, who),
+    problems,
+  }
+}
+
+// --- internal ---
+
+const NOWHERE: Place = {
+  origin: { file: 'defaults', scope: 'user', position: () => undefined },
+  path: [],
+}
+const CATALOG_PLACE: Place = {
+  origin: { file: 'catalog', scope: 'catalog', position: () => undefined },
+  path: [],
+}
+
+function serverNames(merged: Tree, layers: readonly Layer[]): Set<string> {
+  const tree = subtree(merged, ['servers'])
+  const names = new Set(tree?.kind === 'map' ? tree.entries.keys() : [])
+  for (const layer of layers) for (const name of layer.broken.keys()) names.add(name)
+  return names
+}
+
+function serverEntry(name: string, merged: Tree, layers: readonly Layer[]): ServerEntry {
+  const path = ['servers', name]
+  const holders = layers.filter((layer) => layer.broken.has(name) || subtree(layer.tree, path) !== undefined)
+  const top = holders.at(-1)
+  const brokenTop = top?.broken.get(name)
+  const tree = subtree(merged, path)
+  const place: Place =
+    brokenTop === undefined && tree
+      ? tree.place
+      : { origin: top?.source ?? NOWHERE.origin, path: brokenTop ? path : [] }
+  // A broken entry never lets the one it hides run in its stead.
+  const problems = brokenTop ?? checkComplete(merged, name)
+  const definition = problems.length === 0 && tree ? serverSchema.parse(plain(tree)) : undefined
+  const definedAt = holders.findIndex((layer) => layer.source === place.origin)
+  return {
+    name,
+    scope: place.origin.scope,
+    place,
+    mention: place,
+    definition,
+    tree,
+    sources: holders.slice(Math.max(definedAt, 0)).map((layer) => layer.source),
+    hides: holders.slice(0, Math.max(definedAt, 0)).map((layer) => ({
+      origin: layer.source,
+      path: subtree(layer.tree, path)?.place.path ?? path,
+    })),
+    catalog: catalogEntry(name),
+    problems,
+  }
+}
+
+function agentsOf(merged: Tree): Record<string, Agent> {
+  const tree = subtree(merged, ['agents'])
+  if (tree?.kind !== 'map') return {}
+  return Object.fromEntries([...tree.entries].map(([name, agent]) => [name, agentSchema.parse(plain(agent))]))
+}
+
+/** Every name that an agent's, a worker's or the default list holds, with the place of its first mention. */
+function mentions(merged: Tree): Map<string, Place> {
+  const found = new Map<string, Place>()
+  for (const section of ['agents', 'defaults']) {
+    const tree = subtree(merged, [section])
+    for (const { path, tree: list } of tree ? leaves(tree) : []) {
+      if (path.at(-1) !== 'servers' || list.kind !== 'list') continue
+      for (const item of list.items)
+        if (item.kind === 'value' && !found.has(String(item.value))) found.set(String(item.value), item.place)
+    }
+  }
+  return found
+}
+
+/** A catalog server that a list names is there without an entry of its own. */
+function addCatalogEntry(
+  name: string,
+  mention: Place,
+  layers: readonly Layer[],
+  entries: Map<string, ServerEntry>,
+): void {
+  const catalog = catalogEntry(name)
+  if (catalog === undefined) return
+  const { command, args, env, description, category } = catalog
+  const definition = serverSchema.parse({ command, args: [...args], env, description, category })
+  entries.set(name, {
+    name,
+    scope: 'catalog',
+    place: CATALOG_PLACE,
+    mention,
+    definition,
+    tree: undefined,
+    sources: sourcesAt(mention, layers),
+    hides: [],
+    catalog,
+    problems: [],
+  })
+}
+
+/** Composio is one remote server, switched on by its section. */
+function composioEntry(
+  { composio: { enabled, apiKey, url } }: Pick<Config, 'composio'>,
+  merged: Tree,
+  layers: readonly Layer[],
+): ServerEntry | undefined {
+  const tree = subtree(merged, ['composio'])
+  if (!enabled || !tree) return undefined
+  const problems =
+    apiKey === ''
+      ? [
+          problemAt(merged, ['composio', 'apiKey'], 'is empty, and composio is enabled', {
+            server: 'composio',
+          }),
+        ]
+      : []
+  const definition = serverSchema.parse({
+    url,
+    headers: { 'x-consumer-api-key': apiKey },
+    description: 'Composio -- many services behind one server',
+    category: 'gateway',
+  })
+  return {
+    name: 'composio',
+    scope: tree.place.origin.scope,
+    place: tree.place,
+    mention: tree.place,
+    definition: problems.length === 0 ? definition : undefined,
+    tree,
+    sources: sourcesAt(tree.place, layers),
+    hides: [],
+    catalog: undefined,
+    problems,
+  }
+}
+
+function sourcesAt(place: Place, layers: readonly Layer[]): Source[] {
+  return layers.map((layer) => layer.source).filter((source) => source === place.origin)
+}
