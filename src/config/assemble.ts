@@ -4,7 +4,7 @@ import { CATALOG, catalogEntry } from './catalog.ts'
 import { problemAt } from './issues.ts'
 import type { Layer, Source } from './layer.ts'
 import { mergeTrees } from './merge.ts'
-import type { Problem } from './problem.ts'
+import { type Problem, sortProblems } from './problem.ts'
 import { assignments, startsByItself } from './resolve.ts'
 import { type Config, settingsSchema } from './schema.ts'
 import { type Agent, agentSchema } from './schema-agent.ts'
@@ -34,7 +34,13 @@ export function assemble(found: Found, trees: readonly Tree[], read: readonly Pr
     problems.push(...composio.problems)
   }
   const agents = agentsOf(merged)
-  problems.push(...checkNames(merged, new Set(entries.keys())))
+  problems.push(
+    ...checkNames(
+      merged,
+      found.layers.flatMap((layer) => layer.brokenAgents),
+      new Set(entries.keys()),
+    ),
+  )
   const configured = new Set(entries.keys())
   const known = new Set([...configured, ...CATALOG.map((entry) => entry.name)])
   const who = assignments({ ...settings, agents }, known, configured)
@@ -51,7 +57,7 @@ export function assemble(found: Found, trees: readonly Tree[], read: readonly Pr
     servers: entries,
     assignments: who,
     starts: startsByItself(config, who),
-    problems,
+    problems: sortProblems(problems),
   }
 }
 

@@ -29,6 +29,8 @@ export interface Layer {
   readonly tree: Tree
   /** Servers that are left out because of problems, by name. */
   readonly broken: ReadonlyMap<string, readonly Problem[]>
+  /** Agents that are left out, as they were written: what their lists name is still checked. */
+  readonly brokenAgents: readonly Tree[]
 }
 
 export interface LayerReport {
@@ -114,7 +116,8 @@ function makeLayer(
     trusted: !inProject && (candidate.own || candidate.scope === 'flag'),
   }
   const checked = checkLayer(treeOf(shape, source), format)
-  const layer = { source, tree: checked.tree, broken: checked.broken }
+  const { tree, broken, brokenAgents } = checked
+  const layer = { source, tree, broken, brokenAgents }
   return { layer, problems: [...problems, ...checked.problems] }
 }
 
@@ -123,6 +126,8 @@ function formatOf(document: Document, candidate: Candidate): Format | Problem {
   const format = detectFormat(document, candidate.own)
   if (format) return format
   const { value } = document
+  if (value !== null && !isRecord(value))
+    return { severity: 'error', file: candidate.file, message: `holds ${valueText(value)}; expected a map` }
   if (value === null || (isRecord(value) && Object.keys(value).length === 0)) return FORMATS.busbar
   const near = isRecord(value)
     ? Object.keys(value)

@@ -26,6 +26,13 @@ export function problemLine(problem: Problem): string {
   return problem.hint ? `${text}; ${problem.hint}` : text
 }
 
+/** Problems in the order of a reader: file by file, as the files came up, from top to bottom. */
+export function sortProblems(problems: readonly Problem[]): Problem[] {
+  const files = [...new Set(problems.map((problem) => problem.file))]
+  const rank = (problem: Problem) => files.indexOf(problem.file)
+  return [...problems].sort((a, b) => rank(a) - rank(b) || (a.line ?? 0) - (b.line ?? 0))
+}
+
 /** A path as people write it: `servers.github.args[0]`, with quotes around keys that are not plain words. */
 export function pathText(path: Path): string {
   let text = ''

@@ -20,6 +20,8 @@ export interface Checked {
   readonly tree: Tree
   readonly problems: readonly Problem[]
   readonly broken: ReadonlyMap<string, readonly Problem[]>
+  /** A tree with nothing but that agent, for each agent that has problems. */
+  readonly brokenAgents: readonly Tree[]
 }
 
 /** Checks a layer entry by entry; what fails is taken out and named. */
@@ -27,6 +29,7 @@ export function checkLayer(layer: Tree, format: Format): Checked {
   let tree = layer
   const problems: Problem[] = []
   const broken = new Map<string, readonly Problem[]>()
+  const brokenAgents: Tree[] = []
   for (const name of keys(layer, ['servers'])) {
     const found = checkServer(layer, name, format).map((problem) => ({ ...problem, server: name }))
     problems.push(...found)
@@ -40,17 +43,19 @@ export function checkLayer(layer: Tree, format: Format): Checked {
       ...check(agentSchema, layer, ['agents', name]),
     ]
     problems.push(...found.map((problem) => ({ ...problem, agent: name })))
-    if (found.length > 0) tree = without(tree, ['agents', name])
+    if (found.length === 0) continue
+    tree = without(tree, ['agents', name])
+    brokenAgents.push(onlyAgent(layer, name))
   }
   const settings = without(without(layer, ['servers']), ['agents'])
   const result = settingsSchema.safeParse(plain(settings))
-  if (result.success) return { tree, problems, broken }
+  if (result.success) return { tree, problems, broken, brokenAgents }
   problems.push(...problemsOf(result.error, settingsSchema, settings, []))
   for (const issue of result.error.issues) {
     const unknown = issue.code === 'unrecognized_keys' && issue.path.length === 0 ? issue.keys : []
     for (const key of issue.path.length > 0 ? [String(issue.path[0])] : unknown) tree = without(tree, [key])
   }
-  return { tree, problems, broken }
+  return { tree, problems, broken, brokenAgents }
 }
 
 /** A merged server that cannot be started or reached as it stands. */
@@ -82,8 +87,15 @@ export function checkComplete(tree: Tree, name: string): Problem[] {
   }
 }
 
-/** Names in lists that stand for no server. */
-export function checkNames(tree: Tree, known: ReadonlySet<string>): Problem[] {
+/** Names in lists that stand for no server, and a lead that is no agent. */
+export function checkNames(tree: Tree, brokenAgents: readonly Tree[], known: ReadonlySet<string>): Problem[] {
+  const agents = new Set([tree, ...brokenAgents].flatMap((it) => keys(it, ['agents'])))
+  return [...[...brokenAgents, tree].flatMap((it) => checkLists(it, known)), ...checkLead(tree, agents)]
+}
+
+// --- internal ---
+
+function checkLists(tree: Tree, known: ReadonlySet<string>): Problem[] {
   const problems: Problem[] = []
   const names = new Set([...known, ...CATALOG.map((entry) => entry.name)])
   const lists: { path: Path; agent?: string }[] = [{ path: ['defaults', 'servers'] }]
@@ -106,10 +118,8 @@ export function checkNames(tree: Tree, known: ReadonlySet<string>): Problem[] {
       )
     })
   }
-  return [...problems, ...checkLead(tree)]
+  return problems
 }
-
-// --- internal ---
 
 function checkServer(layer: Tree, name: string, format: Format): Problem[] {
   const path = ['servers', name]
@@ -150,14 +160,21 @@ function checkUrl(tree: Tree, path: Path): Problem[] {
   return [problemAt(tree, [...path, 'url'], `is ${valueText(url)}; expected an http(s) or ws(s) address`)]
 }
 
-function checkLead(tree: Tree): Problem[] {
+function checkLead(tree: Tree, agents: ReadonlySet<string>): Problem[] {
   const lead = subtree(tree, ['lead'])
   const name = lead && plain(lead)
-  const agents = keys(tree, ['agents'])
-  if (typeof name !== 'string' || agents.includes(name)) return []
+  if (typeof name !== 'string' || agents.has(name)) return []
   const near = nearest(name, agents)
-  const hint = near ? `did you mean "${near}"?` : `known agents: ${listed(new Set(agents)) || 'none'}`
+  const hint = near ? `did you mean "${near}"?` : `known agents: ${listed(agents) || 'none'}`
   return [problemAt(tree, ['lead'], `is ${valueText(name)}, which is no known agent`, { hint })]
+}
+
+/** The layer with nothing in it but one agent. */
+function onlyAgent(layer: Tree, name: string): Tree {
+  const agents = subtree(layer, ['agents'])
+  const agent = subtree(layer, ['agents', name])
+  if (layer.kind !== 'map' || agents?.kind !== 'map' || !agent) return layer
+  return { ...layer, entries: new Map([['agents', { ...agents, entries: new Map([[name, agent]]) }]]) }
 }
 
 function catalogHint(name: string): string | undefined {

@@ -25,6 +25,8 @@ interface RunOptions {
   readonly env?: Record<string, string | undefined>
   readonly cwd?: string
   readonly input?: string
+  /** Runs it as another user; only root can. */
+  readonly uid?: number
 }
 
 /** A project folder and a home that nobody else uses, removed after the test. */
@@ -74,6 +76,7 @@ export class Sandbox {
       cwd: options.cwd ?? this.project,
       env: this.env(options.env),
       stdio: ['pipe', 'pipe', 'pipe'],
+      ...(options.uid === undefined ? {} : { uid: options.uid }),
     })
   }
 

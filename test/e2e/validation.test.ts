@@ -1,0 +1,253 @@
+// Bad input: named with file, line, value and remedy; nothing else stops.
+
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { type Answer, Sandbox } from './cli.ts'
+
+test('[A8] a mistyped server name exits 1 and names file, line and what was meant', async () => {
+  const sandbox = new Sandbox()
+  const file = sandbox.write(
+    'aicib.config.yaml',
+    `integrations:
+  enabled: true
+  servers:
+    github:
+      command: npx
+      args: [-y, server]
+  per_agent:
+    cto: [githb]
+`,
+  )
+  const people = await sandbox.run(['list', '--config', file])
+  expect(people.code).toBe(1)
+  expect(people.stderr).toBe(
+    `error: ${file}:8: integrations.per_agent.cto[0] is "githb", which is no known server; did you mean "github"?\n`,
+  )
+  expect(people.stdout).toContain('github')
+  const programs = await sandbox.run(['list', '--json', '--config', file])
+  expect(programs.code).toBe(1)
+  expect(programs.error).toMatchObject({ code: 'CONFIG_INVALID', hint: 'did you mean "github"?' })
+  expect(programs.error.message).toContain(`${file}:8`)
+  expect(programs.json.servers.map((row: Answer) => row.name)).toEqual(['github'])
+})
+
+test('[A8] every problem is reported at once, each at its line, and the sound servers stay', async () => {
+  const sandbox = new Sandbox()
+  const file = sandbox.write(
+    'busbar.yaml',
+    `version: 1
+servers:
+  good: { command: npx }
+  typo: { comand: npx, url: "https://example.com/mcp" }
+  args: { command: npx, args: 5 }
+  type: { url: "https://example.com", type: htpp }
+  nothing: { description: neither }
+  both: { command: npx, url: "https://example.com" }
+  address: { url: "not an address" }
+  env: { command: npx, env: { TOKEN: [secret-value] } }
+agents:
+  cto: { servers: [good, god], approval: sometimes }
+  ceo: { servers: [good], energy: { capcity: 5 } }
+gatway: { port: 1 }
+gateway: { port: 99999 }
+lead: cfo
+`,
+  )
+  const result = await sandbox.run(['config', 'check', '--json'])
+  expect(result.code).toBe(1)
+  const lines = result.json.errors.map((it: Answer) =>
+    [it.line, it.path, it.message, it.hint].filter(Boolean).join(' | '),
+  )
+  expect(lines).toEqual([
+    '4 | servers.typo.comand | is not a known key | did you mean "command"?',
+    '5 | servers.args.args | is 5; expected a list',
+    '6 | servers.type.type | is "htpp"; expected one of stdio, http, sse, websocket, sdk, claudeai-proxy | did you mean "http"?',
+    '7 | servers.nothing | needs a command (to start it) or a url (to reach it)',
+    '8 | servers.both | has both command and url; a server is one or the other',
+    '9 | servers.address.url | is "not an address"; expected an http(s) or ws(s) address',
+    '10 | servers.env.env.TOKEN | is a list; expected text',
+    '12 | agents.cto.approval | is "sometimes"; expected one of always, writes, destructive, never',
+    '12 | agents.cto.servers[1] | is "god", which is no known server | did you mean "good"?',
+    '13 | agents.ceo.energy.capcity | is not a known key | did you mean "capacity"?',
+    '14 | gatway | is not a known key | did you mean "gateway"?',
+    '15 | gateway.port | is 99999; expected at most 65535',
+    '16 | lead | is "cfo", which is no known agent | did you mean "cto"?',
+  ])
+  expect(result.json.errors.every((it: Answer) => it.file === file)).toBe(true)
+  expect(result.stdout + result.stderr).not.toContain('secret-value')
+  const list = await sandbox.run(['list', '--json'])
+  const status = Object.fromEntries(list.json.servers.map((row: Answer) => [row.name, row.status]))
+  expect(status).toMatchObject({
+    good: 'pending',
+    typo: 'failed',
+    args: 'failed',
+    nothing: 'failed',
+    both: 'failed',
+  })
+})
+
+test('[A8] the integrations format wants command and args', async () => {
+  const sandbox = new Sandbox()
+  const file = sandbox.write(
+    'aicib.config.yaml',
+    'integrations:\n  servers:\n    a: { command: x }\n    b: { args: [] }\n',
+  )
+  const result = await sandbox.run(['config', 'check', '--json', '--config', file])
+  expect(result.json.errors.map((it: Answer) => [it.line, it.message])).toEqual([
+    [3, 'needs args next to its command (an empty list will do)'],
+    [4, 'needs a command (to start it) or a url (to reach it)'],
+  ])
+})
+
+const broken: [string, string, string, RegExp][] = [
+  ['half-written YAML', 'busbar.yaml', 'servers:\n  a: {command: npx\n', /busbar\.yaml:\d+: /],
+  ['a tab as indentation', 'busbar.yaml', 'servers:\n\ta: 1\n', /busbar\.yaml:2: .*tab/],
+  [
+    'a key twice',
+    'busbar.yaml',
+    'servers:\n  a: {command: x}\n  a: {command: y}\n',
+    /busbar\.yaml:3: .*twice/,
+  ],
+  ['half-written JSON', '.mcp.json', '{"mcpServers": {"a": {"command": "x"', /\.mcp\.json:1: .*not closed/],
+  [
+    'a JSON key twice',
+    '.mcp.json',
+    '{"mcpServers": {\n"a": {"command": "x"},\n"a": {"command": "y"}}}',
+    /\.mcp\.json:3: .*twice/,
+  ],
+  ['a list instead of a map', 'busbar.yaml', 'servers: 5\n', /busbar\.yaml:1: servers is 5; expected a map/],
+  ['text that is no configuration', 'busbar.yaml', 'hello\n', /busbar\.yaml/],
+]
+for (const [title, name, text, expected] of broken)
+  test(`[C3] ${title} is reported and takes no other file down`, async () => {
+    const sandbox = new Sandbox()
+    sandbox.write(join(sandbox.home, '.config/busbar/config.yaml'), 'servers:\n  mine: { command: npx }\n')
+    sandbox.write(name, text)
+    const result = await sandbox.run(['list'])
+    expect(result.code).toBe(1)
+    expect(result.stderr).toMatch(expected)
+    expect(result.stdout).toContain('mine')
+    expect(sandbox.read(name)).toBe(text)
+  })
+
+test('[C3] bytes that are not text, a folder, an absurd depth and an absurd size are reported', async () => {
+  const sandbox = new Sandbox()
+  writeFileSync(sandbox.path('a.yaml'), Buffer.from([0xff, 0xfe, 0x00]))
+  mkdirSync(sandbox.path('b.yaml'))
+  sandbox.write('c.json', `{"mcpServers": ${'['.repeat(200_000)}`)
+  sandbox.write('d.yaml', `# ${'x'.repeat(5 * 1024 * 1024)}\n`)
+  for (const name of ['a.yaml', 'b.yaml', 'c.json', 'd.yaml']) {
+    const result = await sandbox.run(['list', '--json', '--config', name])
+    expect(result.code, name).toBe(1)
+    expect(result.error.message, name).toContain(name)
+    expect(result.stderr, name).not.toContain('.js:')
+  }
+})
+
+test('[C3] a file that may not be read is reported', {
+  skip: process.getuid?.() === 0 && false,
+}, async () => {
+  const sandbox = new Sandbox()
+  const file = sandbox.write('busbar.yaml', 'servers: {}\n')
+  chmodSync(file, 0)
+  chmodSync(sandbox.root, 0o755)
+  // Root may read anything, so it asks as somebody else.
+  const user = process.getuid?.() === 0 ? { uid: 65534 } : {}
+  const result = await sandbox.run(['list', '--json'], user)
+  expect(result.code).toBe(1)
+  expect(result.error.message).toBe(`${file}: cannot be read (EACCES); check its permissions`)
+})
+
+test('[C3] --config of a file that does not exist says so', async () => {
+  const result = await new Sandbox().run(['list', '--json', '--config', 'nowhere.yaml'])
+  expect(result.code).toBe(1)
+  expect(result.error.message).toMatch(/nowhere\.yaml: does not exist \(asked for by --config\)/)
+})
+
+test('[C11] names that would be paths or prototypes are refused', async () => {
+  const sandbox = new Sandbox()
+  sandbox.write(
+    'busbar.json',
+    '{"servers": {"../x": {"command":"a"}, "a/b": {"command":"a"}, "__proto__": {"command":"a"}}}',
+  )
+  const result = await sandbox.run(['list', '--json'])
+  expect(result.error.problems).toHaveLength(3)
+  for (const problem of result.error.problems) expect(problem.message).toContain('not a usable name')
+  for (const name of ['../x', 'a/b', '__proto__', '', 'x'.repeat(65), 'a b'])
+    expect((await sandbox.run(['add', name, '--', 'npx'])).code, name).toBe(1)
+})
+
+test('[A3] a missing variable skips that server alone, with exactly one warning that names variable, file and line', async () => {
+  const sandbox = new Sandbox()
+  const file = sandbox.write(
+    'busbar.yaml',
+    `servers:
+  github:
+    command: npx
+    env:
+      GITHUB_TOKEN: "\${GITHUB_TOKEN}"
+      AGAIN: "\${GITHUB_TOKEN}"
+  files: { command: npx }
+agents:
+  cto: { servers: [github, files] }
+  ceo: { servers: [github] }
+`,
+  )
+  const result = await sandbox.run(['list'])
+  expect(result.code).toBe(0)
+  expect(result.stderr.match(/GITHUB_TOKEN is not set/g)).toHaveLength(1)
+  expect(result.stderr).toContain(`${file}:5: github is skipped`)
+  const json = (await sandbox.run(['list', '--json'])).json.servers
+  expect(json.map((row: Answer) => [row.name, row.status, row.missing])).toEqual([
+    ['github', 'failed', ['GITHUB_TOKEN']],
+    ['files', 'pending', undefined],
+  ])
+  const set = await sandbox.run(['list', '--json'], { env: { GITHUB_TOKEN: 'x' } })
+  expect(set.json.servers[0].status).toBe('pending')
+  const empty = await sandbox.run(['list', '--json'], { env: { GITHUB_TOKEN: '' } })
+  expect(empty.json.servers[0].status).toBe('failed')
+})
+
+test('[A3] variables count in sign-in, in Composio and in agents', async () => {
+  const sandbox = new Sandbox()
+  sandbox.write(
+    'busbar.yaml',
+    `servers:
+  api: { url: "https://example.com/mcp", auth: { type: api_key, headerName: X-Key, apiKey: "\${API_KEY}" } }
+composio: { enabled: true, apiKey: "\${COMPOSIO_KEY}" }
+agents:
+  cto: { servers: [api], token: "\${CTO_TOKEN}" }
+`,
+  )
+  const { json } = await sandbox.run(['list', '--json'])
+  expect(json.servers.map((row: Answer) => [row.name, row.missing])).toEqual([
+    ['api', ['API_KEY']],
+    ['composio', ['COMPOSIO_KEY']],
+  ])
+  expect(json.warnings.join('\n')).toMatch(/agents\.cto\.token is left out: CTO_TOKEN is not set/)
+})
+
+test('[A0] with the master switch off every command says so and nothing starts', async () => {
+  for (const text of [
+    'integrations:\n  enabled: false\n  servers:\n    a: { command: npx, args: [] }\n',
+    'enabled: false\nservers:\n  a: { command: npx }\n',
+  ]) {
+    const sandbox = new Sandbox()
+    const file = sandbox.write('team.yaml', text)
+    for (const args of [
+      ['list'],
+      ['get', 'a'],
+      ['agents', 'list'],
+      ['integrations', 'list'],
+      ['config', 'check'],
+      ['config', 'show'],
+    ]) {
+      const result = await sandbox.run([...args, '--config', file])
+      expect(result.stderr, args.join(' ')).toContain('integrations are off')
+    }
+    const { json } = await sandbox.run(['list', '--json', '--config', file])
+    expect(json.enabled).toBe(false)
+    expect(json.servers).toMatchObject([{ name: 'a', status: 'disabled', starts: false }])
+  }
+})
