@@ -32,24 +32,24 @@ export async function withLock<T>(
 
 async function acquire(path: string, { timeoutMs = 60_000, signal }: LockOptions): Promise<void> {
   const deadline = performance.now() + timeoutMs
-  while (!tryAcquire(path)) {
+  for (let attempt = 1; !tryAcquire(path); attempt++) {
     if (performance.now() > deadline) {
       const owner = readOwner(path)
       throw new Fault('CONFIG_LOCKED', `${path} is held by process ${owner?.split(' ')[0] ?? 'unknown'}`, {
         hint: `wait for that process to end, or delete ${path} if it is stuck`,
       })
     }
-    // Random waits keep fifty waiters from trying in step.
-    await sleep(3 + Math.random() * 20, undefined, signal ? { signal } : {})
+    // Random and growing waits keep fifty waiters from trying in step and from keeping the owner off the processor.
+    await sleep(3 + Math.random() * Math.min(100, 10 * attempt), undefined, signal ? { signal } : {})
   }
 }
 
 function tryAcquire(path: string): boolean {
-  if (createExclusive(path, me())) {
+  const owner = readOwner(path)
+  if (owner === undefined && createExclusive(path, me())) {
     remember(path)
     return true
   }
-  const owner = readOwner(path)
   if (owner !== undefined && isGone(owner, path)) breakLock(path, owner)
   return false
 }

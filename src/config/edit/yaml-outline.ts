@@ -178,6 +178,7 @@ class Builder {
         at: lineEnd(this.#text, keyEnd),
         glue: `${lineBreak(this.#text)}${' '.repeat(column)}:`,
       }
+    this.value(pair.key, FIRST) // a key may carry an anchor too
     const value = this.value(pair.value, hook)
     const end = value.form === 'empty' ? (endOf(sep) ?? keyEnd) : value.end
     return { key: this.#keyText(pair.key), start, end, value }
@@ -192,7 +193,8 @@ class Builder {
       const column = columnOf(this.#text, start)
       const lonePair = sources[index]?.sep !== undefined
       const hook = hookOf(lonePair ? [] : tokens, { ...FIRST, column, flow, dash: !flow }, this.#text)
-      const value = this.value(node, hook)
+      const made = this.value(node, hook)
+      const value = lonePair ? { ...made, start } : made // with the `?` it may have
       const end = value.form === 'empty' ? (endOf(tokens) ?? value.end) : value.end
       return [{ key: undefined, start, end, value }]
     })

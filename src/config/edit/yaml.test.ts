@@ -135,6 +135,12 @@ const REPLACEMENTS: Case[] = [
   ['keeps the comment behind a scalar', 'a:   1   # c\n', set(['a'], 'x'), 'a:   x   # c\n'],
   ['replaces a value on a line of its own', 'a:\n  # c\n  1 # d\n', set(['a'], 2), 'a:\n  # c\n  2 # d\n'],
   [
+    'moves a value up that a comment cut off',
+    '- a:\n# c\n    [1]\n  b: 2\n',
+    set([0, 'a'], 'x'),
+    '- a: x\n# c\n  b: 2\n',
+  ],
+  [
     'replaces a block scalar and keeps the comment of its header',
     'a: |- # c\n  x\n  y\n\nb: 1\n',
     set(['a'], 'z'),
@@ -228,6 +234,7 @@ const REMOVALS: Case[] = [
 ]
 
 const ANCHORS: Case[] = [
+  ['reads an anchor on a key', '&x a: 1\nb: *x\n', set(['b'], 2), '&x a: 1\nb: 2\n'],
   [
     'edits below an alias at the anchor',
     'a: &x\n  k: 1 # c\nb: *x\n',

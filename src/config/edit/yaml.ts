@@ -11,9 +11,6 @@ import { fillFile, insertEntry, removeEntry, replaceBlock } from './yaml-block.t
 import { columnOf, type Outline, outline } from './yaml-outline.ts'
 import { renderFlow, type Style } from './yaml-render.ts'
 
-// The yaml package (2.9.1) refuses a comment at column 0 right below a flow map's last pair without a comma.
-const MAP_COMMA = { commaStays: /^[ \t]*(?:#.*)?\r?\n#/ }
-
 export function readYaml(text: string): Reading {
   const document = parseDocument(text, { keepSourceTokens: true, prettyErrors: false, logLevel: 'error' })
   const error = document.errors[0]
@@ -40,6 +37,9 @@ const MESSAGES: ReadonlyMap<string, string> = new Map([
   ['MULTIPLE_DOCS', 'a second document starts here'],
   ['DUPLICATE_KEY', 'the same key stands twice'],
 ])
+
+/** The yaml package (2.9.1) refuses a comment at column 0 right below a flow map's last pair without a comma. */
+const MAP_COMMA = { commaStays: /^[ \t]*(?:#.*)?\r?\n#/ }
 
 function problem(text: string, offset: number, message: string): Reading {
   return { ok: false, problem: `line ${lineNumber(text, offset)}: ${message}` }
