@@ -21,6 +21,11 @@ const LOADERS =
   /^(?:NODE_OPTIONS|NODE_PATH|LD_PRELOAD|LD_LIBRARY_PATH|DYLD_\w+|PATH|PYTHONPATH|PYTHONSTARTUP|PERL5OPT|RUBYOPT|BASH_ENV|ENV|GIT_SSH_COMMAND|npm_config_\w+|(?:HTTPS?|ALL)_PROXY)$/i
 const PACKAGE_RUNNERS = new Set(['npx', 'bunx', 'pnpx', 'uvx', 'pipx'])
 
+/** Whether a variable can make a program run something; its value is then worth more shown than hidden. */
+export function isLoader(name: string): boolean {
+  return LOADERS.test(name)
+}
+
 /** Sentences about what is unusual in a definition. */
 export function hazardsOf(server: Server): string[] {
   const found: string[] = []
@@ -40,7 +45,7 @@ export function hazardsOf(server: Server): string[] {
     if (PACKAGE_RUNNERS.has(program)) found.push(...packageHazards(args))
   }
   for (const name of Object.keys(env))
-    if (LOADERS.test(name)) found.push(`sets ${name}, which can make a program load or reach something else`)
+    if (isLoader(name)) found.push(`sets ${name}, which can make a program load or reach something else`)
   if (url !== undefined && /^(?:http|ws):\/\/(?!localhost|127\.|\[::1\])/i.test(url))
     found.push('sends everything unencrypted (http)')
   if (approval === 'never') found.push('never asks before its tools are called')

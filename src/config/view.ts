@@ -3,6 +3,7 @@
 import { isSecretName, MASK, maskArguments, maskText } from '../base/redact.ts'
 import { isReference } from './expand.ts'
 import { isRecord } from './formats/shape.ts'
+import { isLoader } from './hazards.ts'
 
 /** Values that say nothing secret whatever they are called. */
 const HARMLESS = /^(?:true|false|\d{1,5})$/i
@@ -20,7 +21,9 @@ export function maskSecrets(value: unknown, key = ''): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => [
       name,
-      GUARDED.has(key) && typeof item === 'string' ? maskGuarded(item) : maskSecrets(item, name),
+      GUARDED.has(key) && typeof item === 'string' && !isLoader(name)
+        ? maskGuarded(item)
+        : maskSecrets(item, name),
     ]),
   )
 }

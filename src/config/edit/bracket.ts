@@ -39,7 +39,7 @@ export interface Notation {
 }
 
 /** Writes the new item; `indent` is undefined when it shall stay on one line. */
-export type Write = (indent: string | undefined) => string
+type Write = (indent: string | undefined) => string
 
 /** Puts an item behind the last one, in the manner of its siblings. */
 export function insertItem(text: string, list: Bracketed, write: Write, notation: Notation): Splice[] {

@@ -40,7 +40,7 @@ const scalar = fc.oneof(
 )
 const { value, map } = fc.letrec<{ value: unknown; map: Record<string, unknown> }>((tie) => ({
   value: fc.oneof(
-    { depthSize: 'small' },
+    { maxDepth: 3, depthSize: 'small' },
     { weight: 3, arbitrary: scalar },
     fc.array(tie('value'), { maxLength: 3 }),
     tie('map'),
@@ -90,7 +90,12 @@ function yamlText(data: unknown, roll: Dice): string {
     const own = `${' '.repeat(indents[roll(4)] ?? 0)}#${roll(2) ? '\t' : ' '}${mark()}`
     return [
       ...[[`${line} # ${mark()}`], [line, own], [line, '', own], [line, '']],
-      ...[[line.replace(/ null$/, '')], [line.replace('- ', '-   ')], [`${line},`], [`${line}\t# ${mark()}`]],
+      ...[
+        [line.replace(/ null$/, '')],
+        [line.replace('- ', '-   ')],
+        [`${line},`],
+        [line && `${line}\t# ${mark()}`],
+      ],
     ]
   }
   let marks = 0

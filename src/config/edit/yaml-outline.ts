@@ -32,7 +32,7 @@ export interface Hook {
   readonly tags: readonly Splice[]
 }
 
-export interface Entry {
+interface Entry {
   readonly key: string | undefined
   readonly start: number
   readonly end: number
@@ -54,7 +54,7 @@ export interface Outline extends Tree<Outline> {
   readonly anchored: Outline | undefined
 }
 
-export type Outlined =
+type Outlined =
   | { readonly ok: true; readonly root: Outline }
   | { readonly ok: false; readonly offset: number; readonly problem: string }
 

@@ -12,7 +12,7 @@ export interface Style {
 }
 
 /** A value in block context: `head` stands behind the key, `lines` below. */
-export interface Rendered {
+interface Rendered {
   /** Empty for a block collection. */
   readonly head: string
   /** A collection's lines start at column 0; a block scalar's carry their own indent. */

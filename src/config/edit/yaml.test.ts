@@ -132,6 +132,7 @@ const INSERTS: Case[] = [
 ]
 
 const REPLACEMENTS: Case[] = [
+  ['quotes text above a comment behind a tab', '- - 1\n\t# c\n', set([0, 0], 'x\ny'), '- - "x\\ny"\n\t# c\n'],
   ['keeps the comment behind a scalar', 'a:   1   # c\n', set(['a'], 'x'), 'a:   x   # c\n'],
   ['replaces a value on a line of its own', 'a:\n  # c\n  1 # d\n', set(['a'], 2), 'a:\n  # c\n  2 # d\n'],
   [

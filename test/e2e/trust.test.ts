@@ -1,0 +1,212 @@
+// Promise 6: a project's file runs nothing that a person has not accepted, by content.
+
+import { chmodSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { type Answer, Sandbox } from './cli.ts'
+
+const trusted = async (sandbox: Sandbox): Promise<Record<string, boolean>> =>
+  Object.fromEntries(
+    (await sandbox.run(['list', '--json'])).json.servers.map((row: Answer) => [row.name, row.trusted]),
+  )
+
+test('[C11] reading, showing and checking a project runs nothing of it', async () => {
+  const sandbox = new Sandbox()
+  const canary = join(sandbox.root, 'canary')
+  sandbox.write(
+    'busbar.yaml',
+    `servers:\n  a: { command: touch, args: ["${canary}"] }\n  b: { command: sh, args: [-c, "touch ${canary}"] }\n`,
+  )
+  for (const args of [
+    ['list'],
+    ['get', 'a'],
+    ['doctor'],
+    ['config', 'check'],
+    ['config', 'show'],
+    ['integrations', 'list'],
+    ['agents', 'list'],
+    ['trust'],
+    ['trust', '--yes'],
+    ['list'],
+  ])
+    await sandbox.run(args)
+  expect(sandbox.exists(canary)).toBe(false)
+})
+
+test('[C11] without a terminal the answer is no, and the exit code says so', async () => {
+  const sandbox = new Sandbox()
+  sandbox.write(
+    'busbar.yaml',
+    'servers:\n  a: { command: npx, args: [pkg] }\nagents:\n  x: { servers: [a] }\n',
+  )
+  const people = await sandbox.run(['trust'])
+  expect(people.code).toBe(1)
+  expect(people.stderr).toContain('nothing was trusted')
+  const programs = await sandbox.run(['trust', '--json'])
+  expect(programs.code).toBe(1)
+  expect(programs.json.pending.map((it: Answer) => [it.kind, it.name, it.state])).toEqual([
+    ['server', 'a', 'new'],
+    ['settings', sandbox.path('busbar.yaml'), 'new'],
+  ])
+  expect(await trusted(sandbox)).toEqual({ a: false })
+  expect((await sandbox.run(['trust', '--yes'])).code).toBe(0)
+  expect(await trusted(sandbox)).toEqual({ a: true })
+  expect((await sandbox.run(['trust'])).code).toBe(0)
+})
+
+const changes: [string, string][] = [
+  ['the command', '{ command: node, args: [pkg], env: { K: v } }'],
+  ['an argument', '{ command: npx, args: [other], env: { K: v } }'],
+  ['a value of the environment', '{ command: npx, args: [pkg], env: { K: w } }'],
+  ['the folder', '{ command: npx, args: [pkg], env: { K: v }, cwd: /tmp }'],
+  ['a rule', '{ command: npx, args: [pkg], env: { K: v }, approval: { "*": allow } }'],
+  ['the sandbox', '{ command: npx, args: [pkg], env: { K: v }, sandbox: { network: true } }'],
+  ['the kind', '{ url: "https://example.com" }'],
+]
+for (const [title, definition] of changes)
+  test(`[C11] a change of ${title} asks again`, async () => {
+    const sandbox = new Sandbox()
+    sandbox.write('busbar.yaml', 'servers:\n  a: { command: npx, args: [pkg], env: { K: v } }\n')
+    await sandbox.run(['trust', '--yes'])
+    sandbox.write('busbar.yaml', `servers:\n  a: ${definition}\n`)
+    expect(await trusted(sandbox)).toEqual({ a: false })
+    const { json } = await sandbox.run(['trust', '--json'])
+    expect(json.pending[0].state).toBe('changed')
+    expect(json.pending[0].changed.length).toBeGreaterThan(0)
+    sandbox.write(
+      'busbar.yaml',
+      'servers:\n  a: { env: { K: v }, args: [pkg], command: npx, enabled: true, description: said }\n',
+    )
+    expect(await trusted(sandbox)).toEqual({ a: true })
+  })
+
+test('[C11] a program that was swapped asks again', async () => {
+  const sandbox = new Sandbox()
+  const one = sandbox.write('tools/one', '#!/bin/sh\n', 0o755)
+  const two = sandbox.write('tools/two', '#!/bin/sh\nexit 1\n', 0o755)
+  symlinkSync(one, sandbox.path('tools/linked'))
+  sandbox.write(
+    'busbar.yaml',
+    'servers:\n  file: { command: ./tools/one }\n  link: { command: ./tools/linked }\n',
+  )
+  await sandbox.run(['trust', '--yes'])
+  expect(await trusted(sandbox)).toEqual({ file: true, link: true })
+  unlinkSync(sandbox.path('tools/linked'))
+  symlinkSync(two, sandbox.path('tools/linked'))
+  expect(await trusted(sandbox)).toEqual({ file: true, link: false })
+  writeFileSync(one, '#!/bin/sh\ntouch /tmp/x\n')
+  expect(await trusted(sandbox)).toEqual({ file: false, link: false })
+})
+
+test('[C11] a name that now means another program asks again', async () => {
+  const sandbox = new Sandbox()
+  const good = sandbox.write(join(sandbox.root, 'good/tool'), '#!/bin/sh\n', 0o755)
+  sandbox.write(join(sandbox.root, 'evil/tool'), '#!/bin/sh\n', 0o755)
+  chmodSync(good, 0o755)
+  sandbox.write('busbar.yaml', 'servers:\n  a: { command: tool }\n')
+  const path = (...folders: string[]) => ({
+    env: { PATH: [...folders.map((it) => join(sandbox.root, it)), '/usr/bin'].join(':') },
+  })
+  await sandbox.run(['trust', '--yes'], path('good'))
+  const state = async (...folders: string[]) =>
+    (await sandbox.run(['list', '--json'], path(...folders))).json.servers[0].trusted
+  expect(await state('good')).toBe(true)
+  expect(await state('evil', 'good')).toBe(false)
+})
+
+test('[C11] trust is for this file: the same text elsewhere, and other agents, ask for themselves', async () => {
+  const sandbox = new Sandbox()
+  const text = 'servers:\n  a: { command: npx }\nagents:\n  x: { servers: [a] }\n'
+  sandbox.write('busbar.yaml', text)
+  await sandbox.run(['trust', '--yes'])
+  sandbox.write('copy/busbar.yaml', text)
+  const copy = await sandbox.run(['list', '--json'], { cwd: sandbox.path('copy') })
+  expect(copy.json.servers[0].trusted).toBe(false)
+  sandbox.write('busbar.yaml', `${text}defaults: { approval: never }\n`)
+  const { json } = await sandbox.run(['trust', '--json'])
+  expect(json.pending.map((it: Answer) => [it.kind, it.state, it.changed])).toEqual([
+    ['settings', 'changed', ['defaults']],
+  ])
+})
+
+test('[C11] a file cannot trust itself', async () => {
+  const sandbox = new Sandbox()
+  sandbox.write(
+    '.mcp.json',
+    '{"enableAllProjectMcpServers": true, "mcpServers": {"a": {"command": "x", "trust": true, "trusted": true, "autoApprove": ["*"]}}}',
+  )
+  expect(await trusted(sandbox)).toEqual({ a: false })
+  const { json } = await sandbox.run(['trust', '--json'])
+  expect(json.pending[0].hazards.join()).toContain('calls these tools without asking: *')
+})
+
+test('[C11] what is shown is whole and harmless: nothing cut, no escape sequence, no hidden letter, no secret', async () => {
+  const sandbox = new Sandbox()
+  const tail = `${' '.repeat(500)}--and-the-tail`
+  const args = ['-e', 'x'.repeat(900), `\u001b[2Jclear`, '\u202eevil', 'a\u200bb', tail]
+  const env = {
+    NODE_OPTIONS: '--require ./x.js',
+    API_TOKEN: 'hunter2hunter2',
+    OTHER: '${AWS_SECRET_ACCESS_KEY}',
+  }
+  sandbox.write('busbar.json', JSON.stringify({ servers: { a: { command: 'node', args, env } } }))
+  const { stderr, stdout } = await sandbox.run(['trust'])
+  const text = stderr + stdout
+  expect(text.includes('x'.repeat(900))).toBe(true)
+  expect(text).toContain('--and-the-tail')
+  expect(text).toContain('\\u001b[2Jclear')
+  expect(text).toContain('\\u{202e}evil')
+  expect(text).toContain('a\\u{200b}b')
+  expect(text).not.toMatch(/[\u001b\u202e\u200b]/)
+  expect(text).not.toContain('hunter2')
+  expect(text).toContain('AWS_SECRET_ACCESS_KEY')
+  expect(text).toContain('runs code given on its command line (node -e)')
+  expect(text).toContain('sets NODE_OPTIONS')
+  expect(text).toContain('--require ./x.js')
+})
+
+test('[C11] --trust accepts the given file as it is now, and --config alone does not', async () => {
+  const sandbox = new Sandbox()
+  sandbox.write('ci.yaml', 'servers:\n  a: { command: npx }\n')
+  const plain = await sandbox.run(['list', '--json', '--config', 'ci.yaml'])
+  expect(plain.json.servers[0].trusted).toBe(false)
+  const accepted = await sandbox.run(['list', '--json', '--config', 'ci.yaml', '--trust'])
+  expect(accepted.json.servers[0].trusted).toBe(true)
+  sandbox.write('ci.yaml', 'servers:\n  a: { command: node }\n')
+  const changed = await sandbox.run(['list', '--json', '--config', 'ci.yaml'])
+  expect(changed.json.servers[0].trusted).toBe(false)
+})
+
+test('[C11] what a person typed is trusted, what stood there before is not', async () => {
+  const sandbox = new Sandbox()
+  sandbox.write('busbar.yaml', 'servers:\n  old: { command: npx }\n')
+  await sandbox.run(['add', 'new', '--', 'npx'])
+  expect(await trusted(sandbox)).toEqual({ old: false, new: true })
+  await sandbox.run(['disable', 'old'])
+  await sandbox.run(['enable', 'old'])
+  await sandbox.run(['disable', 'new'])
+  await sandbox.run(['enable', 'new'])
+  expect(await trusted(sandbox)).toEqual({ old: false, new: true })
+})
+
+test('[C11] trust can be taken back, and the file that keeps it is private and holds no value', async () => {
+  const sandbox = new Sandbox()
+  sandbox.write(
+    'busbar.yaml',
+    'servers:\n  a: { command: npx, args: [--token, canary-in-args], env: { K: canary-in-env } }\n',
+  )
+  await sandbox.run(['trust', '--yes'])
+  const file = join(sandbox.home, '.local/state/busbar/trust.json')
+  expect(readFileSync(file, 'utf8')).not.toContain('canary')
+  await sandbox.run(['trust', '--revoke', 'a'])
+  expect(await trusted(sandbox)).toEqual({ a: false })
+  await sandbox.run(['trust', '--yes'])
+  chmodSync(file, 0o666)
+  const result = await sandbox.run(['list', '--json'])
+  expect(result.json.servers[0].trusted).toBe(false)
+  expect(result.json.warnings.join()).toContain('can be written by other users')
+  expect((await sandbox.run(['doctor', '--fix', '--json'])).json.fixed).toHaveLength(1)
+  expect(await trusted(sandbox)).toEqual({ a: true })
+  writeFileSync(file, '{')
+  expect((await sandbox.run(['list', '--json'])).json.servers[0].trusted).toBe(false)
+})
