@@ -9,6 +9,8 @@ interface LockOptions {
   /** How long to wait for the present owner. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal | undefined
+  /** Called once when the wait has become long enough for a person to wonder. */
+  readonly onWait?: ((owner: string) => void) | undefined
 }
 
 const held = new Set<string>()
@@ -30,10 +32,18 @@ export async function withLock<T>(
 
 // --- internal ---
 
-async function acquire(path: string, { timeoutMs = 60_000, signal }: LockOptions): Promise<void> {
-  const deadline = performance.now() + timeoutMs
+const WONDER_MS = 500
+
+async function acquire(path: string, { timeoutMs = 60_000, signal, onWait }: LockOptions): Promise<void> {
+  const start = performance.now()
+  let told = false
   for (let attempt = 1; !tryAcquire(path); attempt++) {
-    if (performance.now() > deadline) {
+    const waited = performance.now() - start
+    if (!told && waited > WONDER_MS) {
+      told = true
+      onWait?.(readOwner(path)?.split(' ')[0] ?? 'unknown')
+    }
+    if (waited > timeoutMs) {
       const owner = readOwner(path)
       throw new Fault('CONFIG_LOCKED', `${path} is held by process ${owner?.split(' ')[0] ?? 'unknown'}`, {
         hint: `wait for that process to end, or delete ${path} if it is stuck`,

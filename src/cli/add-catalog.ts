@@ -25,7 +25,7 @@ export async function addFromCatalog(session: Session, name: string, options: Ad
 }
 
 /** The catalog entry by that name, or the fault that says which there are. */
-export function catalogNamed(name: string): CatalogEntry {
+function catalogNamed(name: string): CatalogEntry {
   const entry = catalogEntry(name)
   if (entry) return entry
   const names = CATALOG.map((it) => it.name)

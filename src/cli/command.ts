@@ -5,7 +5,7 @@ import { Fault } from '../base/fault.ts'
 import { nearest } from '../base/suggest.ts'
 import type { Session } from './session.ts'
 
-export interface OptionSpec {
+interface OptionSpec {
   readonly short?: string
   /** What stands for the value in help; an option without it is a switch. */
   readonly value?: string

@@ -59,7 +59,7 @@ export function serverRow(entry: ServerEntry, snapshot: Snapshot, subjects: read
 }
 
 /** Whether Busbar may act on a server: nothing asks about it, or a person has answered. */
-export function isTrusted(entry: ServerEntry, subjects: readonly Subject[]): boolean {
+function isTrusted(entry: ServerEntry, subjects: readonly Subject[]): boolean {
   const subject = subjects.find((it) => it.kind === 'server' && it.name === entry.name)
   if (subject) return subject.state === 'trusted'
   return entry.sources.every((source) => source.trusted)

@@ -74,7 +74,11 @@ export async function makeEdits(
   typed: readonly string[] = [],
 ): Promise<{ written: Written[]; after: Snapshot }> {
   const written: Written[] = []
-  for (const { target, plan } of edits) written.push(await changeFile(target, plan, session.signal))
+  for (const { target, plan } of edits) {
+    const onWait = (owner: string) =>
+      session.out.note(`waiting for process ${owner}, which is changing ${nearPath(target.file)} …`)
+    written.push(await changeFile(target, plan, { signal: session.signal, onWait }))
+  }
   const after = await loadConfig(session.loadOptions)
   await keepTrust(before, after, typed)
   for (const { file, created, changed } of written)

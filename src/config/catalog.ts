@@ -23,7 +23,7 @@ export interface CatalogEntry {
   readonly homepage: string
 }
 
-export interface CatalogPackage {
+interface CatalogPackage {
   readonly registry: 'npm' | 'pypi'
   readonly name: string
   /** `latest`, or one exact version that is kept. */

@@ -38,7 +38,7 @@ export function parseJsonDocument(file: string, original: string): Reading {
 }
 
 /** Line and column (from 1) of an offset. */
-export function positionAt(text: string, offset: number): Position {
+function positionAt(text: string, offset: number): Position {
   const before = text.slice(0, offset)
   const line = before.split('\n').length
   return { line, column: offset - before.lastIndexOf('\n') }

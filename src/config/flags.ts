@@ -24,7 +24,7 @@ export function parseServerFlags(flags: readonly string[]): Record<string, unkno
 }
 
 /** Splits a command line into words as a shell would, without doing anything else a shell does. */
-export function splitWords(line: string): string[] {
+function splitWords(line: string): string[] {
   const words: string[] = []
   let word: string | undefined
   let quote = ''

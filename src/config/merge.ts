@@ -11,12 +11,6 @@ export function mergeTrees(lower: Tree, upper: Tree): Tree {
   return mergeAt(lower, upper, 0, '')
 }
 
-/** Merges layers, lowest first. */
-export function mergeAll(layers: readonly Tree[]): Tree | undefined {
-  const [first, ...rest] = layers
-  return first && rest.reduce(mergeTrees, first)
-}
-
 // --- internal ---
 
 function mergeAt(lower: Tree, upper: Tree, depth: number, section: string): Tree {

@@ -3,7 +3,7 @@
 import * as z from 'zod/mini'
 import { about, approvalPreset, duration, glob, textList, textMap, verdict, word } from './schema-values.ts'
 
-export const TRANSPORTS = ['stdio', 'http', 'sse', 'websocket', 'sdk', 'claudeai-proxy'] as const
+const TRANSPORTS = ['stdio', 'http', 'sse', 'websocket', 'sdk', 'claudeai-proxy'] as const
 export type Transport = (typeof TRANSPORTS)[number]
 
 const port = z.int().check(z.minimum(1), z.maximum(65535))

@@ -48,7 +48,7 @@ export const textList = z.array(text)
 export const word = z.string().check(z.minLength(1))
 
 /** A pattern over names: `*` any run of characters, `?` one. Never a regular expression. */
-export const glob = word
+export const glob = z.string().check(z.minLength(1))
 
 export const verdict = z.enum(['allow', 'ask', 'deny'])
 export const approvalPreset = z.enum(['always', 'writes', 'destructive', 'never'])

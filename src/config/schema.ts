@@ -69,7 +69,7 @@ export const fileSchema = z.strictObject({
   agents: about('Agents by name.', z._default(z.record(z.string(), agentSchema), {})),
 })
 
-export type Settings = z.output<typeof settingsSchema>
+type Settings = z.output<typeof settingsSchema>
 export type Config = Settings & {
   readonly servers: Readonly<Record<string, Server>>
   readonly agents: Readonly<Record<string, Agent>>

@@ -40,12 +40,7 @@ const TOOL_FOLDERS = new Set([
 ])
 
 /** The default files of a project that has no native one, lowest first. */
-export const PROJECT_DEFAULTS = [
-  '.mcp.json',
-  'mcp-servers.json',
-  '.beans/mcp.json',
-  'aicib.config.yaml',
-] as const
+const PROJECT_DEFAULTS = ['.mcp.json', 'mcp-servers.json', '.beans/mcp.json', 'aicib.config.yaml'] as const
 
 /** The project's folder: the nearest one upwards with a configuration file, as far as the repository goes. */
 export function projectRoot(cwd: string): string {

@@ -28,7 +28,7 @@ export interface Subject {
   readonly content: () => Content
 }
 
-export interface Content {
+interface Content {
   /** As data, part by part; each part's digest is what is remembered. */
   readonly parts: Readonly<Record<string, unknown>>
   /** The program a server's command stands for. */
@@ -58,11 +58,6 @@ export function trustSubjects(snapshot: Snapshot): Subject[] {
   const state = readTrust(snapshot.places)
   const servers = [...snapshot.servers.values()].flatMap((entry) => serverSubject(entry, snapshot, state))
   return [...servers, ...settingsSubjects(snapshot, state)]
-}
-
-/** The names of servers that must not be acted on yet. */
-export function untrustedServers(subjects: readonly Subject[]): Set<string> {
-  return new Set(subjects.filter((it) => it.kind === 'server' && it.state !== 'trusted').map((it) => it.name))
 }
 
 /** Remembers that a person accepted these subjects as they are. */

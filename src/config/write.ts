@@ -36,12 +36,12 @@ export interface Written {
 export async function changeFile(
   target: WriteTarget,
   plan: (file: Target) => Change[],
-  signal?: AbortSignal,
+  waiting: { readonly signal?: AbortSignal; readonly onWait?: (owner: string) => void } = {},
 ): Promise<Written> {
   const file = realTarget(target)
   prepare(dirname(file), target)
   const lock = join(dirname(file), `.${basename(file)}.lock`)
-  return await withLock(lock, async () => await changeNow(file, target, plan), { signal })
+  return await withLock(lock, async () => await changeNow(file, target, plan), waiting)
 }
 
 // --- internal ---

@@ -157,7 +157,7 @@ test('[C11] what is shown is whole and harmless: nothing cut, no escape sequence
   expect(text).toContain('\\u001b[2Jclear')
   expect(text).toContain('\\u{202e}evil')
   expect(text).toContain('a\\u{200b}b')
-  expect(text).not.toMatch(/[\u001b\u202e\u200b]/)
+  for (const letter of ['\u001b', '\u202e', '\u200b']) expect(text.includes(letter)).toBe(false)
   expect(text).not.toContain('hunter2')
   expect(text).toContain('AWS_SECRET_ACCESS_KEY')
   expect(text).toContain('runs code given on its command line (node -e)')

@@ -209,7 +209,7 @@ agents:
   expect(empty.json.servers[0].status).toBe('failed')
 })
 
-test('[A3] variables count in sign-in, in Composio and in agents', async () => {
+test('[A3][A14] variables count in sign-in, in Composio and in agents', async () => {
   const sandbox = new Sandbox()
   sandbox.write(
     'busbar.yaml',

@@ -84,25 +84,20 @@ function yamlText(data: unknown, roll: Dice): string {
   // The yaml package writes some block scalars wrongly at an indent of 1.
   const base = sameYaml(styled, plain) ? styled : document.toString({ lineWidth: 0 })
   let lines = base.replace(/\n$/, '').split('\n')
-  const marked = (index: number): string[][] => {
-    const line = lines[index] ?? ''
-    const indents = [0, indentOf(line), indentOf(lines[index + 1] ?? ''), indentOf(line) + 1 + roll(6)]
+  /** The line with a comment, a blank line or another habit of writing. */
+  const varied = (line: string, below: string): string => {
+    const indents = [0, indentOf(line), indentOf(below), indentOf(line) + 1 + roll(6)]
     const own = `${' '.repeat(indents[roll(4)] ?? 0)}#${roll(2) ? '\t' : ' '}${mark()}`
-    return [
-      ...[[`${line} # ${mark()}`], [line, own], [line, '', own], [line, '']],
-      ...[
-        [line.replace(/ null$/, '')],
-        [line.replace('- ', '-   ')],
-        [`${line},`],
-        [line && `${line}\t# ${mark()}`],
-      ],
-    ]
+    const behind = [`${line} # ${mark()}`, line && `${line}\t# ${mark()}`, `${line},`]
+    const inside = [line.replace(/ null$/, ''), line.replace('- ', '-   ')]
+    return [`${line}\n${own}`, `${line}\n\n${own}`, `${line}\n`, ...behind, ...inside][roll(8)] ?? line
   }
   let marks = 0
   const mark = (): string => `mark${marks++};`
   for (let count = roll(8); count > 0; count--) {
     const index = roll(lines.length)
-    const next = lines.toSpliced(index, 1, ...(marked(index)[roll(8)] ?? []))
+    const changed = varied(lines[index] ?? '', lines[index + 1] ?? '')
+    const next = lines.toSpliced(index, 1, ...changed.split('\n'))
     // Inside of a quoted or block scalar a comment would be text.
     if (sameYaml(`${next.join('\n')}\n`, plain)) lines = next
   }

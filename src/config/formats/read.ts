@@ -21,7 +21,7 @@ export interface Reading {
 }
 
 /** Where each format keeps its servers. */
-export function serverContainers(format: Format, value: unknown, root: string): Path[] {
+function serverContainers(format: Format, value: unknown, root: string): Path[] {
   const has = (...path: string[]) => isRecord(dig(value, path))
   switch (format.id) {
     case 'busbar':

@@ -1,0 +1,183 @@
+// The rules of the house, checked: each of these fails when its rule is broken.
+
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { REQUIREMENTS, type Requirement } from './requirements.ts'
+
+const ROOT = new URL('../../', import.meta.url).pathname
+
+function testSources(): string[] {
+  const below = (folder: string): string[] =>
+    readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+      const path = join(folder, entry.name)
+      if (entry.isDirectory()) return entry.name === 'fixtures' ? [] : below(path)
+      return path.endsWith('.test.ts') ? [path] : []
+    })
+  return [...below(join(ROOT, 'src')), ...below(join(ROOT, 'test'))].map((file) => readFileSync(file, 'utf8'))
+}
+
+/** Ids cited in titles of tests that run. */
+function cited(sources: readonly string[]): Set<string> {
+  const titles = sources.flatMap((text) => [
+    ...text.matchAll(/\btest(?:\.each\([\s\S]*?\]\))?\(\s*(['"`])((?:\[[A-E]\d+\])+)/g),
+    ...text.matchAll(/^\s*(['"`])((?:\[[A-E]\d+\])+)/gm),
+  ])
+  return new Set(titles.flatMap((match) => [...(match[2] ?? '').matchAll(/[A-E]\d+/g)].map(String)))
+}
+
+function uncited(rows: readonly Requirement[], ids: ReadonlySet<string>): string[] {
+  return rows.filter((row) => row.status !== 'planned' && !ids.has(row.id)).map((row) => row.id)
+}
+
+test('the manifest has every row once', () => {
+  const count = (letter: string, last: number, first = 1) =>
+    Array.from({ length: last - first + 1 }, (_, index) => `${letter}${index + first}`)
+  expect(REQUIREMENTS.map((row) => row.id)).toEqual([
+    ...count('A', 14, 0),
+    ...count('B', 15),
+    ...count('C', 13),
+    ...count('D', 17),
+    ...count('E', 9),
+  ])
+  for (const row of REQUIREMENTS)
+    expect([row.id, row.status === 'partial']).toEqual([row.id, row.missing !== undefined])
+})
+
+test('every row that is done or partial is cited by a test, and only known rows are cited', () => {
+  const ids = cited(testSources())
+  expect(uncited(REQUIREMENTS, ids)).toEqual([])
+  const known = new Set(REQUIREMENTS.map((row) => row.id))
+  expect([...ids].filter((id) => !known.has(id))).toEqual([])
+})
+
+test('the check of rows can fail', () => {
+  const ids = cited(["test('[A1][C3] x', () => {})\ntest.skip('[B1] y', () => {})"])
+  expect([...ids].sort()).toEqual(['A1', 'C3'])
+  expect(uncited([{ id: 'B1', what: '', status: 'done' }], ids)).toEqual(['B1'])
+})
+
+test('no test is switched off', () => {
+  const off = testSources().flatMap(
+    (text) => text.match(/\b(?:test|describe|it)\.(?:skip|only|todo|fails|skipIf|runIf)\(/g) ?? [],
+  )
+  // One mention stands in the test above, as text.
+  expect(off).toEqual(['test.skip('])
+})
+
+const planted: [string, string, string, string][] = [
+  [
+    'an import against the layers',
+    'src/base/planted.ts',
+    "import { VERSION } from '../cli/version.ts'\n\nexport const planted = VERSION\n",
+    'noRestrictedImports',
+  ],
+  [
+    'a cycle',
+    'src/config/planted.ts',
+    "import { again } from './planted-again.ts'\n\nexport const planted = (): unknown => again\n",
+    'noImportCycles',
+  ],
+  [
+    'a floating promise',
+    'src/base/planted.ts',
+    'async function work(): Promise<void> {}\n\nexport function planted(): void {\n  work()\n}\n',
+    'noFloatingPromises',
+  ],
+  [
+    'a file that is too long',
+    'src/base/planted.ts',
+    `${'// line\n'.repeat(401)}export const planted = 1\n`,
+    'noExcessiveLinesPerFile',
+  ],
+]
+for (const [title, name, text, rule] of planted)
+  test(`the linter catches ${title}`, () => {
+    const file = join(ROOT, name)
+    const other = join(ROOT, 'src/config/planted-again.ts')
+    const files = rule === 'noImportCycles' ? [file, other] : [file]
+    onTestFinished(() => files.forEach((it) => void rmSync(it, { force: true })))
+    writeFileSync(file, text)
+    if (files.length > 1)
+      writeFileSync(
+        other,
+        "import { planted } from './planted.ts'\n\nexport const again = (): unknown => planted\n",
+      )
+    const { stdout, stderr, status } = spawnSync(join(ROOT, 'node_modules/.bin/biome'), ['lint', ...files], {
+      cwd: ROOT,
+      encoding: 'utf8',
+    })
+    expect(status).not.toBe(0)
+    expect(stdout + stderr).toContain(rule)
+  })
+
+test('what is generated is up to date', () => {
+  const files = [
+    'biome.json',
+    'schema/busbar.schema.json',
+    'docs/reference/configuration.md',
+    'docs/reference/catalog.md',
+    'docs/reference/errors.md',
+  ]
+  const before = files.map((file) => readFileSync(join(ROOT, file), 'utf8'))
+  execFileSync(process.execPath, ['scripts/layers.mjs'], { cwd: ROOT })
+  execFileSync(process.execPath, ['scripts/reference.mjs'], { cwd: ROOT })
+  const after = files.map((file) => readFileSync(join(ROOT, file), 'utf8'))
+  files.forEach((file, index) => {
+    writeFileSync(join(ROOT, file), before[index] ?? '')
+    expect([file, after[index] === before[index]]).toEqual([file, true])
+  })
+})
+
+test('the packed package installs and runs by itself', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'busbar-pack-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const [{ filename, files }] = JSON.parse(
+    execFileSync('npm', ['pack', '--json', '--pack-destination', folder], { cwd: ROOT, encoding: 'utf8' }),
+  )
+  const names: string[] = files.map((file: { path: string }) => file.path)
+  expect(names.filter((name) => /^(?:src|test|docs|scripts)\/|\.test\./.test(name))).toEqual([])
+  expect(names).toEqual(
+    expect.arrayContaining([
+      'dist/bin.js',
+      'dist/index.js',
+      'dist/types/index.d.ts',
+      'dist/THIRD-PARTY.txt',
+      'schema/busbar.schema.json',
+      'LICENSE',
+    ]),
+  )
+  writeFileSync(join(folder, 'package.json'), '{"private": true, "type": "module"}')
+  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--no-save', join(folder, filename)], {
+    cwd: folder,
+    stdio: 'pipe',
+  })
+  const env = { PATH: process.env['PATH'], HOME: folder }
+  const out = execFileSync(
+    join(folder, 'node_modules/.bin/busbar'),
+    ['list', '--json', '--mcp-server', 'a=x'],
+    { cwd: folder, env, encoding: 'utf8' },
+  )
+  expect(JSON.parse(out).servers[0].name).toBe('a')
+  writeFileSync(
+    join(folder, 'use.mjs'),
+    "import { loadConfig, Fault } from 'busbar'\nconst snapshot = await loadConfig({ servers: ['a=x y'] })\nconsole.log(snapshot.config.servers.a.args[0], typeof Fault)\n",
+  )
+  expect(execFileSync(process.execPath, ['use.mjs'], { cwd: folder, env, encoding: 'utf8' })).toBe(
+    'y function\n',
+  )
+})
+
+test('npm start shows the command line at work', () => {
+  const { status, stdout } = spawnSync(process.execPath, ['scripts/run.mjs', 'start'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  })
+  expect(status).toBe(0)
+  expect(stdout).toContain('$ busbar list')
+  expect(stdout).toContain('docs is skipped: DOCS_TOKEN is not set')
+  expect(stdout).toContain('did you mean "docs"?')
+  expect(stdout).toContain('did you mean "description"?')
+})

@@ -1,0 +1,99 @@
+// What the product promises, row by row. A row that is `done` must be cited by a test (`[A1]` in its title);
+// house.test.ts fails otherwise. `partial` says what is there and what is not.
+
+export interface Requirement {
+  readonly id: string
+  readonly what: string
+  readonly status: 'done' | 'partial' | 'planned'
+  /** For a partial row: what is still missing. */
+  readonly missing?: string
+}
+
+const done = (id: string, what: string): Requirement => ({ id, what, status: 'done' })
+const planned = (id: string, what: string): Requirement => ({ id, what, status: 'planned' })
+const partial = (id: string, what: string, missing: string): Requirement => ({
+  id,
+  what,
+  status: 'partial',
+  missing,
+})
+
+export const REQUIREMENTS: readonly Requirement[] = [
+  partial('A0', 'the master switch turns everything off and every command says so', 'prompt section'),
+  done('A1', 'the integrations section, agents, models and workers are read unchanged'),
+  done('A2', 'per-agent and inline lists merge; defaults only where both are empty'),
+  partial(
+    'A3',
+    'names resolve with variables expanded; a missing one skips that server with one warning',
+    'run-time resolution by the hub',
+  ),
+  done('A4', 'a side-effect-free check whether a server can resolve'),
+  planned('A5', 'enforcement and prompt text from one resolved list'),
+  partial('A6', 'a disabled agent starts no server', 'starting servers at all'),
+  done('A7', 'one typed accessor for the configuration'),
+  done('A8', 'validation at load with file, line and suggestion'),
+  done('A9', 'a built-in catalog with exact versions'),
+  planned('A10', 'a prompt section for each agent, an overview for the lead'),
+  planned('A11', 'usage by server'),
+  partial('A12', 'integrations list, add, remove, status; comments survive', 'integrations status'),
+  planned('A13', 'an adapter in the shape of the Claude Agent SDK'),
+  partial('A14', 'Composio as one remote server', 'connecting to it'),
+  planned('B1', 'all transports'),
+  partial('B2', 'five statuses with scope, masked config and tools', 'statuses that need a connection'),
+  planned('B3', 'connect, disconnect, reconnect, toggle'),
+  planned('B4', 'setServers diffs old and new'),
+  planned('B5', 'status of all and of one'),
+  planned('B6', 'calls with id correlation'),
+  planned('B7', 'resources and the two tools that expose them'),
+  planned('B8', 'tools appear and disappear with their server'),
+  planned('B9', 'JSON-RPC 2.0 exactly'),
+  planned('B10', 'no process survives disconnect'),
+  planned('B11', 'headers on every request, pooled connections'),
+  planned('B12', 'toggle hides tools and keeps the connection'),
+  planned('B13', 'a server’s error is a tool result'),
+  planned('B14', 'annotations feed the decision'),
+  planned('B15', 'MCP prompts'),
+  planned('C1', 'a client'),
+  planned('C2', 'stdio, http with fallback, websocket'),
+  done('C3', 'user < project < local < flags; the seeds’ files; a bad file reported with file and line'),
+  planned('C4', 'discovery on connect, refreshed'),
+  planned('C5', 'calls with every content type and time-outs'),
+  planned('C6', 'sign-in'),
+  planned('C7', 'a manager'),
+  planned('C8', 'names for execution and display'),
+  planned('C9', 'fast'),
+  planned('C10', 'one dead server never blocks the others'),
+  partial('C11', 'no config or answer runs an arbitrary command', 'answers of servers, tokens at rest'),
+  planned('C12', 'end to end against real servers'),
+  planned('C13', 'the second seed’s later list'),
+  planned('D1', 'client manager operations'),
+  planned('D2', 'energy of calls'),
+  planned('D3', 'the sub-agent’s requests'),
+  planned('D4', 'the bridge to the sub-agent'),
+  planned('D5', 'the loop’s own tools'),
+  done('D6', 'mcp-servers.json and the MCP_* variables'),
+  planned('D7', 'the regulator'),
+  planned('D8', 'model-facing tools of the sub-agent'),
+  planned('D9', 'what the sub-agent may do'),
+  planned('D10', 'messages over HTTP while it works'),
+  planned('D11', 'approvals'),
+  planned('D12', 'a process of its own for each server'),
+  planned('D13', 'failure is logged, backed off and told'),
+  partial(
+    'D14',
+    'edits reload without touching unchanged servers; a bad one is refused',
+    'applying them to running servers',
+  ),
+  planned('D15', 'analytics'),
+  planned('D16', 'everything survives a restart'),
+  planned('D17', 'the fourth seed’s later list'),
+  planned('E1', 'the agent'),
+  planned('E2', 'native tools'),
+  planned('E3', 'one registry'),
+  planned('E4', 'names with the server’s id'),
+  planned('E5', 'the panel'),
+  planned('E6', 'the bridge'),
+  planned('E7', 'cached definitions'),
+  planned('E8', 'health checks'),
+  planned('E9', 'versions of tool schemas'),
+]
