@@ -1,9 +1,10 @@
 // Promise 6: a project's file runs nothing that a person has not accepted, by content.
 
+import { spawnSync } from 'node:child_process'
 import { chmodSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Answer, Sandbox } from './cli.ts'
+import { type Answer, BINARY, Sandbox } from './cli.ts'
 
 const trusted = async (sandbox: Sandbox): Promise<Record<string, boolean>> =>
   Object.fromEntries(
@@ -163,6 +164,24 @@ test('[C11] what is shown is whole and harmless: nothing cut, no escape sequence
   expect(text).toContain('runs code given on its command line (node -e)')
   expect(text).toContain('sets NODE_OPTIONS')
   expect(text).toContain('--require ./x.js')
+})
+
+test('[C11] at a terminal it asks, and only a clear yes is one', () => {
+  const sandbox = new Sandbox()
+  sandbox.write('busbar.yaml', 'servers:\n  a: { command: npx, args: [pkg@1.0.0] }\n')
+  // script gives the command a terminal of its own.
+  const ask = (input: string) =>
+    spawnSync('script', ['-qec', `'${process.execPath}' '${BINARY}' trust`, '/dev/null'], {
+      cwd: sandbox.project,
+      env: sandbox.env(),
+      input,
+      encoding: 'utf8',
+    })
+  for (const answer of ['n\n', '\n', 'yikes\n']) expect(ask(answer)).toMatchObject({ status: 1 })
+  const yes = ask('y\n')
+  expect(yes.stdout).toContain('Trust this? [y/N]')
+  expect(yes.status).toBe(0)
+  expect(ask('').stdout).toContain('Nothing to decide')
 })
 
 test('[C11] --trust accepts the given file as it is now, and --config alone does not', async () => {
