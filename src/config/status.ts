@@ -1,9 +1,20 @@
 // What can be said of each server without starting anything.
 
-import { type Expanded, expandValue, inputVariable, missingVariables, type Scope } from './expand.ts'
+import { existsSync, readFileSync } from 'node:fs'
+import { parseEnvFile } from './env-file.ts'
+import {
+  type Expanded,
+  expandText,
+  expandValue,
+  inputVariable,
+  missingVariables,
+  type Scope,
+} from './expand.ts'
+import { isLoader } from './hazards.ts'
 import { type Problem, pathText, problemLine } from './problem.ts'
 import { type Server, type Transport, transportOf } from './schema-server.ts'
 import type { ServerEntry, Snapshot } from './snapshot.ts'
+import { absolute } from './sources.ts'
 import { type Place, plain, type Tree } from './tree.ts'
 import { texts } from './validate.ts'
 
@@ -47,7 +58,17 @@ export function reportServer(entry: ServerEntry, snapshot: Snapshot): ServerRepo
 
 /** A server ready to be started: every variable filled in, or the names of those that are missing. */
 export function resolveServer(entry: ServerEntry, snapshot: Snapshot): Expanded<Server> | undefined {
-  return entry.definition && expandValue(entry.definition, scopeOf(entry, snapshot))
+  const missing = missingOf(entry, snapshot)
+  if (missing.length > 0) return { ok: false, missing }
+  const expanded = entry.definition && expandValue(entry.definition, scopeOf(entry, snapshot))
+  const file = envFileOf(entry, snapshot)
+  if (!expanded?.ok || file === undefined) return expanded
+  // Nobody was shown what stands in the file, so it may set values but not make the program load something.
+  const values = Object.entries(parseEnvFile(readFileSync(file, 'utf8'))).filter(([name]) => !isLoader(name))
+  return {
+    ok: true,
+    value: { ...expanded.value, env: { ...Object.fromEntries(values), ...expanded.value.env } },
+  }
 }
 
 /**
@@ -73,12 +94,25 @@ export function scopeOf(entry: ServerEntry, snapshot: Snapshot): Scope {
   return { env: snapshot.env, inputs, root: source?.root ?? snapshot.root, home: snapshot.places.home }
 }
 
-/** The side-effect-free check: can this server's variables all be filled in? */
+/** The side-effect-free check: can this server's variables all be filled in, and is its envFile there? */
 export function missingOf(entry: ServerEntry, snapshot: Snapshot): string[] {
-  return entry.definition ? missingVariables(entry.definition, scopeOf(entry, snapshot)) : []
+  if (!entry.definition) return []
+  const missing = missingVariables(entry.definition, scopeOf(entry, snapshot))
+  const file = envFileOf(entry, snapshot)
+  return file === undefined || existsSync(file)
+    ? missing
+    : [...missing, `envFile ${entry.definition.envFile}`]
 }
 
 // --- internal ---
+
+/** The envFile's path, from the folder its definition speaks for. */
+function envFileOf(entry: ServerEntry, snapshot: Snapshot): string | undefined {
+  const scope = scopeOf(entry, snapshot)
+  const given = entry.definition?.envFile
+  const path = given === undefined ? undefined : expandText(given, scope)
+  return path?.ok ? absolute(path.value, scope.root, scope.home) : undefined
+}
 
 function missingText(names: readonly string[]): string {
   return names.map((name) => (name.startsWith('input:') ? `\${${name}}` : name)).join(', ')
@@ -117,13 +151,20 @@ function warning(
     file: place.origin.file,
     ...place.origin.position(place.path),
     message,
-    hint: `run: export ${missing.map((name) => `${exportName(name)}=…`).join(' ')}`,
+    hint: missing.some(isFile)
+      ? 'make that file, or take envFile out'
+      : `run: export ${missing.map((name) => `${exportName(name)}=…`).join(' ')}`,
     ...extra,
   }
 }
 
 function notSet(missing: readonly string[]): string {
+  if (missing.every(isFile)) return `${missing.join(', ')} does not exist`
   return `${missingText(missing)} ${missing.length > 1 ? 'are' : 'is'} not set`
+}
+
+function isFile(name: string): boolean {
+  return name.startsWith('envFile ')
 }
 
 /** The first value that refers to something missing. */

@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { Fault } from '../../base/fault.ts'
+import { pathText } from '../problem.ts'
 import type { Change, Path } from './change.ts'
 
 /** The data after the change; objects that stood in several places (YAML aliases) change in all of them. */
@@ -24,12 +25,6 @@ export function nest(path: Path, value: unknown): unknown {
 /** Which element a path segment means; -1 when it is no index. */
 export function listIndex(segment: string | number): number {
   return /^(0|[1-9]\d*)$/.test(String(segment)) ? Number(segment) : -1
-}
-
-/** A path as people write it: `agents.cto.servers[1]`. */
-export function pathText(path: Path): string {
-  const text = path.map((segment) => (typeof segment === 'number' ? `[${segment}]` : `.${segment}`)).join('')
-  return text === '' ? 'the whole file' : text.replace(/^\./, '')
 }
 
 /** A list or map with members, none of which is a list or map again: short enough for one line. */

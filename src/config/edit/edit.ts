@@ -2,7 +2,8 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { Fault } from '../../base/fault.ts'
-import { applyChange, pathText } from './apply.ts'
+import { pathText } from '../problem.ts'
+import { applyChange } from './apply.ts'
 import type { Change } from './change.ts'
 import { readJsonc } from './jsonc.ts'
 import type { Reading } from './reading.ts'

@@ -4,9 +4,9 @@ import { createScanner, type Node, type ParseError, parseTree, printParseErrorCo
 import { isShallow } from './apply.ts'
 import { type Bracketed, fillEmpty, type Item, insertItem, type Notation, removeItem } from './bracket.ts'
 import type { Change } from './change.ts'
-import { planStep, type Step, type Tree } from './plan.ts'
 import type { Reading } from './reading.ts'
 import { indentAt, insertion, lineBreak, lineNumber, type Splice, startsLine } from './splice.ts'
+import { planStep, type Step, type Tree } from './step.ts'
 
 export function readJsonc(text: string): Reading {
   const errors: ParseError[] = []

@@ -12,8 +12,8 @@ import {
   type ParsedNode,
 } from 'yaml'
 import type { Bracketed, Item } from './bracket.ts'
-import type { Tree } from './plan.ts'
 import { isBlank, lineBreak, lineEnd, lineStart, previousLineEnd, type Splice, skipSpaces } from './splice.ts'
+import type { Tree } from './step.ts'
 
 /** What a value hangs on: the `:` or `-` before it, with its anchor and tag. */
 export interface Hook {
