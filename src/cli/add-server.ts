@@ -52,7 +52,7 @@ export async function addTyped(
     `Added ${name}${agents.length > 0 ? ` for ${agents.join(', ')}` : ''}.`,
     ...('missing' in row && row.missing ? [`Before it can start, set: ${row.missing.join(', ')}`] : []),
     ...('hides' in row && row.hides ? [`It hides the server of that name in ${row.hides.join(', ')}.`] : []),
-    `Look at it: busbar get ${name}`,
+    `Look at it: busbar get ${name}${session.options.config === undefined ? '' : ` --config ${session.options.config}`}`,
   ])
 }
 

@@ -53,7 +53,7 @@ export function typedServer(words: readonly string[], options: TypedOptions): Ne
         hint: `write: busbar add NAME -- ${first}`,
       })
     if (options.header) throw new Fault('USAGE', '-H is for servers with a URL')
-    Object.assign(entry, { command: first, args: rest })
+    Object.assign(entry, { command: first }, rest.length > 0 ? { args: rest } : {})
   }
   const env = pairs(options.env ?? [], /^([^=]+)(?:=([\s\S]*))?$/, '-e', 'NAME=value or NAME')
   if (Object.keys(env).length > 0) entry['env'] = env
