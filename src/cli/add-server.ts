@@ -1,7 +1,7 @@
 // Writing a new server: where it goes, whether the name is free, and what to say afterwards.
 
 import { Fault } from '../base/fault.ts'
-import { loadConfig } from '../config/load.ts'
+import { effective } from '../config/effective.ts'
 import { addServer, assignServer, serverPath, type Target } from '../config/plan.ts'
 import type { Snapshot } from '../config/snapshot.ts'
 import { trustSubjects } from '../config/trust.ts'
@@ -32,7 +32,7 @@ export async function addTyped(
 ): Promise<void> {
   checkNewServer(name, entry)
   warnSecrets(entry, session.out)
-  const snapshot = await loadConfig(session.loadOptions)
+  const snapshot = await session.snapshot()
   const target = writeTarget(session, snapshot, writeScope(options.scope ?? 'project'))
   const agents = options.agent ?? []
   for (const agent of agents) checkAgent(snapshot, agent)
@@ -46,7 +46,10 @@ export async function addTyped(
   }
   const { written, after } = await makeEdits(session, snapshot, [{ target, plan }], [name])
   const added = after.servers.get(name)
-  const row = added ? serverRow(added, after, trustSubjects(after)) : { name }
+  const subjects = trustSubjects(after)
+  const row = added
+    ? serverRow(added, { snapshot: after, subjects, active: effective(after, subjects) })
+    : { name }
   const file = written[0]?.file ?? target.file
   session.out.answer({ added: name, file, server: row }, () => [
     `Added ${name}${agents.length > 0 ? ` for ${agents.join(', ')}` : ''}.`,

@@ -6,7 +6,8 @@ import { nearest } from '../base/suggest.ts'
 import type { ServerEntry, Snapshot } from '../config/snapshot.ts'
 import { reportServer } from '../config/status.ts'
 import type { Place } from '../config/tree.ts'
-import type { Subject } from '../config/trust.ts'
+import { isTrusted } from '../config/trust.ts'
+import type { Loaded } from './session.ts'
 
 /** A server as `list --json` gives it. */
 export interface ServerRow {
@@ -29,12 +30,12 @@ export interface ServerRow {
   readonly error?: string
 }
 
-export function serverRows(snapshot: Snapshot, subjects: readonly Subject[]): ServerRow[] {
-  return [...snapshot.servers.values()].map((entry) => serverRow(entry, snapshot, subjects))
+export function serverRows({ snapshot, subjects, active }: Loaded): ServerRow[] {
+  return [...snapshot.servers.values()].map((entry) => serverRow(entry, { snapshot, subjects, active }))
 }
 
-export function serverRow(entry: ServerEntry, snapshot: Snapshot, subjects: readonly Subject[]): ServerRow {
-  const report = reportServer(entry, snapshot)
+export function serverRow(entry: ServerEntry, { snapshot, subjects, active }: Loaded): ServerRow {
+  const report = reportServer(entry, snapshot, active)
   const trusted = isTrusted(entry, subjects)
   const line = entry.place.origin.position(entry.place.path)?.line
   const { description, category } = entry.definition ?? {}
@@ -58,11 +59,9 @@ export function serverRow(entry: ServerEntry, snapshot: Snapshot, subjects: read
   }
 }
 
-/** Whether Busbar may act on a server: nothing asks about it, or a person has answered. */
-function isTrusted(entry: ServerEntry, subjects: readonly Subject[]): boolean {
-  const subject = subjects.find((it) => it.kind === 'server' && it.name === entry.name)
-  if (subject) return subject.state === 'trusted'
-  return entry.sources.every((source) => source.trusted)
+/** A name as it can be typed in a shell: a command we print must not do more than it says. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
 /** `file:line`, the file as seen from here when that is shorter. */

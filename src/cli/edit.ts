@@ -4,11 +4,12 @@ import { existsSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
 import { Fault } from '../base/fault.ts'
 import type { Change } from '../config/edit/change.ts'
+import { keepTrust } from '../config/keep-trust.ts'
 import { errorsOf, loadConfig } from '../config/load.ts'
 import type { Target } from '../config/plan.ts'
 import type { Snapshot } from '../config/snapshot.ts'
 import { absolute, homeOf } from '../config/sources.ts'
-import { keepTrust } from '../config/trust.ts'
+import { readTrust } from '../config/trust.ts'
 import { changeFile, type WriteTarget, type Written } from '../config/write.ts'
 import { nearPath } from './describe.ts'
 import type { Session } from './session.ts'
@@ -73,6 +74,8 @@ export async function makeEdits(
   edits: readonly Edit[],
   typed: readonly string[] = [],
 ): Promise<{ written: Written[]; after: Snapshot }> {
+  // What cannot be kept must be said before anything is written.
+  readTrust(before.places)
   const written: Written[] = []
   for (const { target, plan } of edits) {
     const onWait = (owner: string) =>
@@ -80,7 +83,7 @@ export async function makeEdits(
     written.push(await changeFile(target, plan, { signal: session.signal, onWait }))
   }
   const after = await loadConfig(session.loadOptions)
-  await keepTrust(before, after, typed)
+  await keepTrust(after, written, typed)
   for (const { file, created, changed } of written)
     if (changed)
       session.out.note(session.out.style('dim', `${created ? 'made' : 'changed'} ${nearPath(file)}`))

@@ -1,7 +1,6 @@
 // Removing a server: its definition, and every mention of it in every file of ours.
 
 import { Fault } from '../base/fault.ts'
-import { loadConfig } from '../config/load.ts'
 import { removeMentions, removeServer, serverPath, type Target } from '../config/plan.ts'
 import { placeText, serverNamed } from './describe.ts'
 import { layerTarget, makeEdits, type WriteScope } from './edit.ts'
@@ -13,7 +12,7 @@ export async function removeNamed(
   name: string,
   scope: WriteScope | undefined,
 ): Promise<void> {
-  const snapshot = await loadConfig(session.loadOptions)
+  const snapshot = await session.snapshot()
   const entry = serverNamed(snapshot, name)
   if (entry.scope === 'flag')
     throw new Fault('USAGE', `${name} comes from --mcp-server; leave that flag out`, { server: name })

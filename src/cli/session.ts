@@ -1,6 +1,7 @@
 // What every command starts from: the global options, the output, and the configuration read once.
 
 import { Fault } from '../base/fault.ts'
+import { effective } from '../config/effective.ts'
 import { errorsOf, type LoadOptions, loadConfig } from '../config/load.ts'
 import { type Problem, problemLine } from '../config/problem.ts'
 import type { Snapshot } from '../config/snapshot.ts'
@@ -20,6 +21,8 @@ export interface GlobalOptions {
 export interface Loaded {
   readonly snapshot: Snapshot
   readonly subjects: readonly Subject[]
+  /** What may be acted on; `snapshot` is all that is written. */
+  readonly active: Snapshot
 }
 
 export class Session {
@@ -54,8 +57,16 @@ export class Session {
     }
     for (const problem of snapshot.problems) if (problem.severity === 'warning') this.out.problem(problem)
     if (say.warnings !== false) for (const warning of missingWarnings(snapshot)) this.out.problem(warning)
+    const active = effective(snapshot, subjects)
+    if (!active.config.enabled) this.out.warn(offNotice(active))
+    return { snapshot, subjects, active }
+  }
+
+  /** The configuration before an edit. */
+  async snapshot(): Promise<Snapshot> {
+    const snapshot = await loadConfig(this.loadOptions)
     if (!snapshot.config.enabled) this.out.warn(offNotice(snapshot))
-    return { snapshot, subjects }
+    return snapshot
   }
 
   /** A trust file that cannot be relied on means that nothing is trusted; the rest goes on. */

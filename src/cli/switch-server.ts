@@ -1,14 +1,13 @@
 // Switching a server on or off, in its own file or, where that is another tool's, by a line in ours.
 
 import { Fault } from '../base/fault.ts'
-import { loadConfig } from '../config/load.ts'
 import { serverPath, switchServer, type Target } from '../config/plan.ts'
 import { placeText, serverNamed } from './describe.ts'
 import { layerTarget, makeEdits, writeTarget } from './edit.ts'
 import type { Session } from './session.ts'
 
 export async function switchNamed(session: Session, name: string, on: boolean): Promise<void> {
-  const snapshot = await loadConfig(session.loadOptions)
+  const snapshot = await session.snapshot()
   const entry = serverNamed(snapshot, name)
   if (entry.scope === 'managed')
     throw new Fault(

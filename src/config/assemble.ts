@@ -1,6 +1,7 @@
 // Layers become one configuration: merged, completed, and with every server traced to its files.
 
 import { CATALOG, catalogEntry } from './catalog.ts'
+import type { Path } from './edit/change.ts'
 import { problemAt } from './issues.ts'
 import type { Layer, Source } from './layer.ts'
 import { mergeTrees } from './merge.ts'
@@ -13,19 +14,26 @@ import type { ServerEntry, Snapshot } from './snapshot.ts'
 import { leaves, type Place, plain, subtree, type Tree, without } from './tree.ts'
 import { checkComplete, checkNames } from './validate.ts'
 
-type Found = Pick<Snapshot, 'root' | 'env' | 'places' | 'looked' | 'layers'>
+type Found = Pick<Snapshot, 'root' | 'env' | 'places' | 'looked' | 'layers' | 'environment'>
 
-/** Puts the trees, lowest first, together. `read`: the problems found so far. */
-export function assemble(found: Found, trees: readonly Tree[], read: readonly Problem[]): Snapshot {
+/** Puts the layers, lowest first, together; the environment goes over all but the managed one. */
+export function assemble(found: Found, read: readonly Problem[]): Snapshot {
+  const managed = (layer: Layer) => layer.source.scope === 'managed'
+  const trees = [
+    ...found.layers.filter((layer) => !managed(layer)).map((layer) => layer.tree),
+    ...(found.environment ? [found.environment] : []),
+    ...found.layers.filter(managed).map((layer) => layer.tree),
+  ]
   const empty: Tree = { kind: 'map', place: NOWHERE, entries: new Map() }
   const merged = trees.reduce(mergeTrees, empty)
+  const said = new Set(read)
   const problems = [...read]
   const settings = settingsSchema.parse(plain(without(without(merged, ['servers']), ['agents'])))
   const entries = new Map<string, ServerEntry>()
   for (const name of serverNames(merged, found.layers)) {
     const entry = serverEntry(name, merged, found.layers)
     // Problems of a layer were said when it was read.
-    problems.push(...entry.problems.filter((problem) => !read.includes(problem)))
+    for (const problem of entry.problems) if (!said.has(problem)) problems.push(problem)
     entries.set(name, entry)
   }
   const composio = composioEntry(settings, merged, found.layers)
@@ -34,13 +42,8 @@ export function assemble(found: Found, trees: readonly Tree[], read: readonly Pr
     problems.push(...composio.problems)
   }
   const agents = agentsOf(merged)
-  problems.push(
-    ...checkNames(
-      merged,
-      found.layers.flatMap((layer) => layer.brokenAgents),
-      new Set(entries.keys()),
-    ),
-  )
+  const brokenAgents = found.layers.flatMap((layer) => layer.brokenAgents)
+  for (const problem of checkNames(merged, brokenAgents, new Set(entries.keys()))) problems.push(problem)
   const configured = new Set(entries.keys())
   const known = new Set([...configured, ...CATALOG.map((entry) => entry.name)])
   const who = assignments({ ...settings, agents }, known, configured)
@@ -82,17 +85,18 @@ function serverNames(merged: Tree, layers: readonly Layer[]): Set<string> {
 function serverEntry(name: string, merged: Tree, layers: readonly Layer[]): ServerEntry {
   const path = ['servers', name]
   const holders = layers.filter((layer) => layer.broken.has(name) || subtree(layer.tree, path) !== undefined)
-  const top = holders.at(-1)
-  const brokenTop = top?.broken.get(name)
+  const broken = brokenHolder(name, holders)
   const tree = subtree(merged, path)
   const place: Place =
-    brokenTop === undefined && tree
+    broken === undefined && tree
       ? tree.place
-      : { origin: top?.source ?? NOWHERE.origin, path: brokenTop ? path : [] }
-  // A broken entry never lets the one it hides run in its stead.
-  const problems = brokenTop ?? checkComplete(merged, name)
+      : { origin: broken?.source ?? NOWHERE.origin, path: brokenPath(broken, name) }
+  const problems = broken?.broken.get(name) ?? checkComplete(merged, name)
   const definition = problems.length === 0 && tree ? serverSchema.parse(plain(tree)) : undefined
-  const definedAt = holders.findIndex((layer) => layer.source === place.origin)
+  const definedAt = Math.max(
+    holders.findIndex((layer) => layer.source === place.origin),
+    0,
+  )
   return {
     name,
     scope: place.origin.scope,
@@ -100,14 +104,29 @@ function serverEntry(name: string, merged: Tree, layers: readonly Layer[]): Serv
     mention: place,
     definition,
     tree,
-    sources: holders.slice(Math.max(definedAt, 0)).map((layer) => layer.source),
-    hides: holders.slice(0, Math.max(definedAt, 0)).map((layer) => ({
+    sources: holders.slice(definedAt).map((layer) => layer.source),
+    hides: holders.slice(0, definedAt).map((layer) => ({
       origin: layer.source,
       path: subtree(layer.tree, path)?.place.path ?? path,
     })),
     catalog: catalogEntry(name),
     problems,
   }
+}
+
+/** The broken entry that is in force: it never lets the one it hides run in its stead. */
+function brokenHolder(name: string, holders: readonly Layer[]): Layer | undefined {
+  for (const layer of holders.toReversed()) {
+    if (layer.broken.has(name)) return layer
+    const entry = subtree(layer.tree, ['servers', name])
+    if (entry?.kind === 'map' && (entry.entries.has('command') || entry.entries.has('url'))) return undefined
+  }
+  return undefined
+}
+
+/** Where a broken entry stands in its file; its first problem knows, in whichever format that is. */
+function brokenPath(layer: Layer | undefined, name: string): Path {
+  return layer?.brokenPaths.get(name) ?? ['servers', name]
 }
 
 function agentsOf(merged: Tree): Record<string, Agent> {
@@ -184,7 +203,8 @@ function composioEntry(
     mention: tree.place,
     definition: problems.length === 0 ? definition : undefined,
     tree,
-    sources: sourcesAt(tree.place, layers),
+    // Every file that says something about it has a part in it.
+    sources: layers.filter((layer) => subtree(layer.tree, ['composio'])).map((layer) => layer.source),
     hides: [],
     catalog: undefined,
     problems,

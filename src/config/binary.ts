@@ -3,6 +3,7 @@
 import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join, relative, resolve } from 'node:path'
 import { sha256 } from '../base/digest.ts'
+import { realPath } from './sources.ts'
 
 export interface Binary {
   /** The file behind all links, or undefined when the command is not found. */
@@ -35,7 +36,7 @@ export function identify(
   if (found === undefined) return { path: undefined, digest: undefined, stamp: undefined }
   const path = realpathSync(found)
   const byPath = command.includes('/')
-  if (!byPath && !isInside(path, options.root)) return { path, digest: undefined, stamp: undefined }
+  if (!byPath && !isInside(path, realPath(options.root))) return { path, digest: undefined, stamp: undefined }
   const { dev, ino, size, mtimeMs, ctimeMs } = statSync(path)
   const stamp = [dev, ino, size, mtimeMs, ctimeMs].join(':')
   const same =
@@ -46,7 +47,7 @@ export function identify(
 /** Whether a path lies in a folder (or is it). */
 export function isInside(path: string, folder: string): boolean {
   const way = relative(folder, path)
-  return way === '' || (!way.startsWith('..') && !isAbsolute(way))
+  return way === '' || (way !== '..' && !way.startsWith('../') && !isAbsolute(way))
 }
 
 // --- internal ---

@@ -6,7 +6,6 @@ const scope = {
   env: { TOKEN: 't0k', EMPTY: '', TRICK: '${TOKEN}', BUSBAR_INPUT_API_KEY: 'asked' },
   root: '/work/shop',
   home: '/home/ada',
-  inputs: new Map([['region', { fallback: 'eu' }]]),
 }
 
 const cases: [string, string, string | string[]][] = [
@@ -20,7 +19,8 @@ const cases: [string, string, string | string[]][] = [
   ['an empty variable with a default', '${EMPTY:-x}', 'x'],
   ['every missing variable at once', '${A}-${B:-${C}}-${A}', ['A', 'C']],
   ['an input from the environment', '${input:api-key}', 'asked'],
-  ['an input with a default of its own', '${input:region}', 'eu'],
+  ['an input with a default', '${input:region:-eu}', 'eu'],
+  ['no inherited property', '${toString} ${constructor:-x}', ['toString']],
   ['an input nobody answered', '${input:other}', ['input:other']],
   ['folders', '${workspaceFolder}:${workspaceFolderBasename}:${userHome}', '/work/shop:shop:/home/ada'],
   ['no second pass over what a variable holds', '${TRICK}', '${TOKEN}'],

@@ -4,13 +4,11 @@
 
 import { basename, sep } from 'node:path'
 import type { Environment } from '../base/places.ts'
-import type { Input } from './formats/read.ts'
 import { isRecord } from './formats/shape.ts'
 
 /** What variables can be taken from. */
 export interface Scope {
   readonly env: Environment
-  readonly inputs?: ReadonlyMap<string, Input>
   /** The project folder, for `${workspaceFolder}`. */
   readonly root: string
   readonly home: string
@@ -76,7 +74,7 @@ const PLACES = new Set([
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /** A reference longer than this is text; the bound keeps a hostile file from costing more than its length. */
-const MAX_REFERENCE = 4096
+const MAX_REFERENCE = 1024
 
 function parse(text: string): Part[] {
   if (!text.includes('{')) return text === '' ? [] : [text]
@@ -123,26 +121,32 @@ function closing(text: string, from: number): number | undefined {
 function variableOf(inside: string): Variable | undefined {
   if (PLACES.has(inside)) return { kind: 'place', name: inside }
   const [, prefix, rest] = /^(env|input|secret|command|config|file):([\s\S]*)$/.exec(inside) ?? []
-  if (prefix === 'input' && rest) return { kind: 'input', name: rest }
-  if (prefix !== undefined && prefix !== 'env') return { kind: 'unsupported', name: inside }
+  if (prefix !== undefined && prefix !== 'env' && prefix !== 'input')
+    return { kind: 'unsupported', name: inside }
+  const kind = prefix === 'input' ? 'input' : 'env'
   const body = rest ?? inside
   const cut = body.indexOf(':-')
   const name = cut < 0 ? body : body.slice(0, cut)
-  if (!NAME.test(name)) return undefined
-  return cut < 0 ? { kind: 'env', name } : { kind: 'env', name, fallback: parse(body.slice(cut + 2)) }
+  if (kind === 'env' ? !NAME.test(name) : name === '') return undefined
+  return cut < 0 ? { kind, name } : { kind, name, fallback: parse(body.slice(cut + 2)) }
 }
 
 function lookUp(variable: Variable, scope: Scope): string | undefined {
   switch (variable.kind) {
     case 'env':
-      return scope.env[variable.name] || undefined
+      return variableOfEnvironment(variable.name, scope)
     case 'input':
-      return scope.env[inputVariable(variable.name)] || scope.inputs?.get(variable.name)?.fallback
+      return variableOfEnvironment(inputVariable(variable.name), scope)
     case 'unsupported':
       return undefined
     case 'place':
       return placeValue(variable.name, scope)
   }
+}
+
+/** An own, non-empty variable: `process.env` inherits `toString` and the like. */
+function variableOfEnvironment(name: string, { env }: Scope): string | undefined {
+  return Object.hasOwn(env, name) ? env[name] || undefined : undefined
 }
 
 function placeValue(name: string, { root, home }: Scope): string {

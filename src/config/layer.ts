@@ -5,7 +5,7 @@ import { type Document, type Position, readDocument } from './document.ts'
 import { parseJsonDocument } from './document-json.ts'
 import type { Path } from './edit/change.ts'
 import { detectFormat, FORMATS, type Format } from './formats/detect.ts'
-import { type Input, readFormat } from './formats/read.ts'
+import { readFormat } from './formats/read.ts'
 import { isRecord } from './formats/shape.ts'
 import { type Problem, pathText, valueText } from './problem.ts'
 import { absolute, type Candidate, realPath, rootOf } from './sources.ts'
@@ -16,8 +16,6 @@ import { checkLayer } from './validate.ts'
 export interface Source extends Origin {
   readonly format: Format
   readonly document: Document
-  /** Values asked for as `${input:id}`. */
-  readonly inputs: ReadonlyMap<string, Input>
   /** Where relative paths in it start. */
   readonly root: string
   /** Written by the person or the machine's owner for Busbar, so that it needs no trust. */
@@ -29,6 +27,8 @@ export interface Layer {
   readonly tree: Tree
   /** Servers that are left out because of problems, by name. */
   readonly broken: ReadonlyMap<string, readonly Problem[]>
+  /** Where each of those stands in the file. */
+  readonly brokenPaths: ReadonlyMap<string, Path>
   /** Agents that are left out, as they were written: what their lists name is still checked. */
   readonly brokenAgents: readonly Tree[]
 }
@@ -64,6 +64,14 @@ export function textLayer(
   const source = { scope, file: name, own: false }
   const made = makeLayer(reading.document, FORMATS.busbar, source, context, () => undefined)
   return { layer: made.layer, problems: made.problems }
+}
+
+/** The layer a text would be in place of a source's present one; undefined when it is no configuration. */
+export function layerOf(document: Document, source: Source, context: LayerContext): Layer | undefined {
+  const format = detectFormat(document, source.format.id === 'busbar')
+  if (format === undefined) return undefined
+  const candidate = { scope: source.scope, file: source.file, own: false }
+  return makeLayer(document, format, candidate, context, (path) => document.at(path)).layer
 }
 
 // --- internal ---
@@ -104,20 +112,20 @@ function makeLayer(
 ): { layer: Layer; problems: readonly Problem[] } {
   const inProject = candidate.scope === 'project' || candidate.scope === 'local'
   const root = inProject ? rootOf(candidate.file) : context.root
-  const { shape, inputs, problems } = readFormat(document, format, context.root)
+  const { shape, problems } = readFormat(document, format, context.root)
   const source: Source = {
     file: candidate.file,
     scope: candidate.scope,
     position,
     format,
     document,
-    inputs,
     root,
     trusted: !inProject && (candidate.own || candidate.scope === 'flag'),
   }
   const checked = checkLayer(treeOf(shape, source), format)
   const { tree, broken, brokenAgents } = checked
-  const layer = { source, tree, broken, brokenAgents }
+  const brokenPaths = new Map([...broken.keys()].map((name) => [name, shape.sourceOf(['servers', name])]))
+  const layer = { source, tree, broken, brokenPaths, brokenAgents }
   return { layer, problems: [...problems, ...checked.problems] }
 }
 

@@ -34,12 +34,13 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Snapshot> {
   const managed: Layer[] = []
   for (const candidate of found) {
     const report = await readLayers(candidate, context)
-    problems.push(...report.problems)
+    for (const problem of report.problems) problems.push(problem)
     const format = report.layers.at(-1)?.source.format.title
     looked.push({
       scope: candidate.scope,
       file: candidate.file,
       state: report.state,
+      own: candidate.own,
       ...(format ? { format } : {}),
     })
     ;(candidate.scope === 'managed' ? managed : files).push(...report.layers)
@@ -49,12 +50,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Snapshot> {
   const environment = environmentTree(env)
   problems.push(...environment.problems)
   const layers = [...files, ...flags.layers, ...managed]
-  const trees = [
-    ...[...files, ...flags.layers].map((layer) => layer.tree),
-    ...(environment.tree ? [environment.tree] : []),
-    ...managed.map((layer) => layer.tree),
-  ]
-  return assemble({ root, env, places, looked, layers }, trees, problems)
+  return assemble({ root, env, places, looked, layers, environment: environment.tree }, problems)
 }
 
 /** The errors of a snapshot; warnings are only said. */

@@ -14,6 +14,8 @@ export interface Looked {
   readonly scope: Scope
   readonly file: string
   readonly state: 'read' | 'absent' | 'broken'
+  /** It stands where only our native format is expected. */
+  readonly own: boolean
   readonly format?: string
 }
 
@@ -44,6 +46,8 @@ export interface Snapshot {
   readonly places: Places
   readonly looked: readonly Looked[]
   readonly layers: readonly Layer[]
+  /** What the MCP_* variables say. */
+  readonly environment: Tree | undefined
   readonly tree: Tree
   readonly config: Config
   readonly servers: ReadonlyMap<string, ServerEntry>

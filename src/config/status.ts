@@ -1,20 +1,12 @@
 // What can be said of each server without starting anything.
 
-import { existsSync, readFileSync } from 'node:fs'
+import { locateEnvFile, readIfFile } from './command.ts'
 import { parseEnvFile } from './env-file.ts'
-import {
-  type Expanded,
-  expandText,
-  expandValue,
-  inputVariable,
-  missingVariables,
-  type Scope,
-} from './expand.ts'
+import { type Expanded, expandValue, inputVariable, missingVariables, type Scope } from './expand.ts'
 import { isLoader } from './hazards.ts'
 import { type Problem, pathText, problemLine } from './problem.ts'
 import { type Server, type Transport, transportOf } from './schema-server.ts'
 import type { ServerEntry, Snapshot } from './snapshot.ts'
-import { absolute } from './sources.ts'
 import { type Place, plain, type Tree } from './tree.ts'
 import { texts } from './validate.ts'
 
@@ -34,9 +26,13 @@ export interface ServerReport {
   readonly error: string | undefined
 }
 
-/** Looks only: nothing is warned about, expanded or started. */
-export function reportServer(entry: ServerEntry, snapshot: Snapshot): ServerReport {
-  const { config } = snapshot
+/** Looks only: nothing is warned about, expanded or started. `active`: what may be acted on. */
+export function reportServer(
+  entry: ServerEntry,
+  snapshot: Snapshot,
+  active: Snapshot = snapshot,
+): ServerReport {
+  const { config } = active
   const enabled = entry.definition?.enabled ?? true
   const missing = missingOf(entry, snapshot)
   const agents = snapshot.assignments.filter((it) => it.servers.includes(entry.name)).map((it) => it.id)
@@ -47,7 +43,7 @@ export function reportServer(entry: ServerEntry, snapshot: Snapshot): ServerRepo
     enabled,
     agents,
     missing,
-    starts: on && entry.problems.length === 0 && missing.length === 0 && snapshot.starts.has(entry.name),
+    starts: on && entry.problems.length === 0 && missing.length === 0 && active.starts.has(entry.name),
   }
   if (entry.problems.length > 0)
     return { ...common, status: 'failed', error: entry.problems.map(problemLine).join('\n') }
@@ -56,15 +52,15 @@ export function reportServer(entry: ServerEntry, snapshot: Snapshot): ServerRepo
   return { ...common, status: 'pending', error: undefined }
 }
 
-/** A server ready to be started: every variable filled in, or the names of those that are missing. */
+/** A server of what may be acted on, ready to be started: every variable filled in, or the names of those that are missing. */
 export function resolveServer(entry: ServerEntry, snapshot: Snapshot): Expanded<Server> | undefined {
   const missing = missingOf(entry, snapshot)
   if (missing.length > 0) return { ok: false, missing }
   const expanded = entry.definition && expandValue(entry.definition, scopeOf(entry, snapshot))
-  const file = envFileOf(entry, snapshot)
+  const file = entry.definition && locateEnvFile(entry.definition, scopeOf(entry, snapshot))
   if (!expanded?.ok || file === undefined) return expanded
-  // Nobody was shown what stands in the file, so it may set values but not make the program load something.
-  const values = Object.entries(parseEnvFile(readFileSync(file, 'utf8'))).filter(([name]) => !isLoader(name))
+  // What stands in the file was not shown when it was trusted, so it may not make the program load something.
+  const values = Object.entries(parseEnvFile(readIfFile(file) ?? '')).filter(([name]) => !isLoader(name))
   return {
     ok: true,
     value: { ...expanded.value, env: { ...Object.fromEntries(values), ...expanded.value.env } },
@@ -89,30 +85,19 @@ export function missingWarnings(snapshot: Snapshot): Problem[] {
 
 /** Where a server's variables are taken from. */
 export function scopeOf(entry: ServerEntry, snapshot: Snapshot): Scope {
-  const source = entry.sources.at(-1)
-  const inputs = new Map(entry.sources.flatMap((it) => [...it.inputs]))
-  return { env: snapshot.env, inputs, root: source?.root ?? snapshot.root, home: snapshot.places.home }
+  return { env: snapshot.env, root: entry.sources[0]?.root ?? snapshot.root, home: snapshot.places.home }
 }
 
 /** The side-effect-free check: can this server's variables all be filled in, and is its envFile there? */
 export function missingOf(entry: ServerEntry, snapshot: Snapshot): string[] {
   if (!entry.definition) return []
   const missing = missingVariables(entry.definition, scopeOf(entry, snapshot))
-  const file = envFileOf(entry, snapshot)
-  return file === undefined || existsSync(file)
-    ? missing
-    : [...missing, `envFile ${entry.definition.envFile}`]
+  const file = locateEnvFile(entry.definition, scopeOf(entry, snapshot))
+  if (file === undefined || readIfFile(file) !== undefined) return missing
+  return [...missing, `envFile ${entry.definition.envFile}`]
 }
 
 // --- internal ---
-
-/** The envFile's path, from the folder its definition speaks for. */
-function envFileOf(entry: ServerEntry, snapshot: Snapshot): string | undefined {
-  const scope = scopeOf(entry, snapshot)
-  const given = entry.definition?.envFile
-  const path = given === undefined ? undefined : expandText(given, scope)
-  return path?.ok ? absolute(path.value, scope.root, scope.home) : undefined
-}
 
 function missingText(names: readonly string[]): string {
   return names.map((name) => (name.startsWith('input:') ? `\${${name}}` : name)).join(', ')

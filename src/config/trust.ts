@@ -1,18 +1,20 @@
 // Trust by content: what a project's file, or another tool's, would run, loosen or open is inert until a person has
 // accepted exactly that. Each server is one question, the rest of a file (agents, approval, gateway …) another.
 
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import * as z from 'zod/mini'
-import { hmacSha256, randomHex } from '../base/digest.ts'
+import { hmacSha256, randomHex, sha256 } from '../base/digest.ts'
 import type { Places } from '../base/places.ts'
 import { readState, updateState } from '../base/state-file.ts'
 import { type Binary, identify } from './binary.ts'
 import { canonical } from './canonical.ts'
-import { expandText } from './expand.ts'
+import { locateCommand, locateEnvFile, readIfFile } from './command.ts'
 import { isRecord } from './formats/shape.ts'
+import type { Source } from './layer.ts'
+import type { Server } from './schema-server.ts'
 import type { ServerEntry, Snapshot } from './snapshot.ts'
 import { realPath } from './sources.ts'
-import { plain, without } from './tree.ts'
+import { plain, type Tree, without } from './tree.ts'
 
 /** One thing a person can trust. */
 export interface Subject {
@@ -21,6 +23,8 @@ export interface Subject {
   readonly key: string
   readonly name: string
   readonly file: string
+  /** Every file with a part in it that nobody vouches for yet. */
+  readonly files: readonly string[]
   readonly state: 'trusted' | 'new' | 'changed'
   /** For a changed one: which parts differ from what was trusted. */
   readonly changed: readonly string[]
@@ -28,7 +32,8 @@ export interface Subject {
   readonly content: () => Content
 }
 
-interface Content {
+/** What is agreed to, and remembered. */
+export interface Content {
   /** As data, part by part; each part's digest is what is remembered. */
   readonly parts: Readonly<Record<string, unknown>>
   /** The program a server's command stands for. */
@@ -50,24 +55,34 @@ const stateSchema = z.object({
   salt: z.string().check(z.minLength(32)),
   trusted: z.record(z.string(), recordSchema),
 })
-type State = z.output<typeof stateSchema>
+export type TrustState = z.output<typeof stateSchema>
 type Recorded = z.output<typeof recordSchema>
 
 /** Everything in a snapshot that needs trust, with its state. Reads the trust file, writes nothing. */
 export function trustSubjects(snapshot: Snapshot): Subject[] {
   const state = readTrust(snapshot.places)
   const servers = [...snapshot.servers.values()].flatMap((entry) => serverSubject(entry, snapshot, state))
-  return [...servers, ...settingsSubjects(snapshot, state)]
+  const settings = snapshot.layers.flatMap(({ source, tree }) => settingsSubject(source, tree, state))
+  return [...servers, ...settings]
+}
+
+/** Whether Busbar may act on a server: nothing asks about it, or a person has answered. */
+export function isTrusted(entry: ServerEntry, subjects: readonly Subject[]): boolean {
+  const subject = subjects.find((it) => it.kind === 'server' && it.name === entry.name)
+  return subject ? subject.state === 'trusted' : entry.sources.every((source) => source.trusted)
 }
 
 /** Remembers that a person accepted these subjects as they are. */
-export async function recordTrust(places: Places, subjects: readonly Subject[]): Promise<void> {
-  if (subjects.length === 0) return
-  await update(places, (state) => {
+export async function recordTrust(
+  places: Places,
+  accepted: readonly Pick<Subject, 'key' | 'content'>[],
+): Promise<void> {
+  if (accepted.length === 0) return
+  await updateTrust(places, (state) => {
     const trusted = { ...state.trusted }
-    for (const subject of subjects) {
-      const { parts, binary } = subject.content()
-      trusted[subject.key] = {
+    for (const { key, content } of accepted) {
+      const { parts, binary } = content()
+      trusted[key] = {
         at: new Date().toISOString(),
         parts: digests(parts, state.salt),
         ...(binary ? { binary: withoutAbsent(binary) } : {}),
@@ -79,25 +94,60 @@ export async function recordTrust(places: Places, subjects: readonly Subject[]):
 
 /** Forgets subjects, so that they are asked for again. */
 export async function forgetTrust(places: Places, keys: readonly string[]): Promise<void> {
-  await update(places, (state) => ({
+  await updateTrust(places, (state) => ({
     ...state,
     trusted: Object.fromEntries(Object.entries(state.trusted).filter(([key]) => !keys.includes(key))),
   }))
 }
 
-/**
- * After an edit that a person typed: what they named is trusted, and what was trusted before the edit stays so. A file's
- * settings count as typed when the file had none before.
- */
-export async function keepTrust(before: Snapshot, after: Snapshot, typed: readonly string[]): Promise<void> {
-  const earlier = new Map(trustSubjects(before).map((subject) => [subject.key, subject.state]))
-  const accepted = trustSubjects(after).filter((subject) => {
-    if (subject.state === 'trusted') return false
-    if (subject.kind === 'server' && typed.includes(subject.name)) return true
-    const state = earlier.get(subject.key)
-    return state === 'trusted' || (state === undefined && subject.kind === 'settings')
-  })
-  await recordTrust(after.places, accepted)
+/** What was accepted so far; a fault when the file cannot be relied on. */
+export function readTrust(places: Places): TrustState {
+  // Where there is no file there is nothing to compare, so a salt need not be made.
+  const nothing = (): TrustState => ({ version: 1, salt: '', trusted: {} })
+  return readState(trustFile(places), (value) => stateSchema.parse(value), nothing)
+}
+
+/** A file's settings as one question, or none when it says nothing beyond its servers. */
+export function settingsSubject(source: Source, tree: Tree, state: TrustState): Subject[] {
+  const settings = plain(without(tree, ['servers']))
+  if (source.trusted || !isRecord(settings)) return []
+  const parts = Object.fromEntries(Object.entries(settings).filter(([key]) => key !== 'version'))
+  if (Object.keys(parts).length === 0) return []
+  const file = realPath(source.file)
+  const key = `settings:${file}`
+  const content = (): Content => ({ parts, binary: undefined })
+  const place = { kind: 'settings' as const, key, name: file, file: source.file, files: [source.file] }
+  return [{ ...place, content, ...compare(content, state.trusted[key], state) }]
+}
+
+/** The key under which a server of a file is remembered. */
+export function serverKey(source: Source, name: string): string {
+  return `server:${realPath(source.file)}:${name}`
+}
+
+/** What running a server as written means. `written`: the entry as data; `server`: the same with defaults. */
+export function serverContent(
+  written: unknown,
+  server: Server,
+  source: Source,
+  snapshot: Pick<Snapshot, 'env' | 'places'>,
+  before?: Recorded['binary'],
+): Content {
+  const root = realPath(source.root)
+  const ground = { env: snapshot.env, root, home: snapshot.places.home }
+  const parts: Record<string, unknown> = { root }
+  for (const [part, value] of Object.entries(isRecord(written) ? written : {}))
+    if (!HARMLESS.has(part)) parts[part] = value
+  const envFile = locateEnvFile(server, ground)
+  if (envFile !== undefined) {
+    const text = readIfFile(envFile)
+    parts['envFile content'] = text === undefined ? null : sha256(text)
+  }
+  const located = locateCommand(server, ground)
+  const known = before && { path: before.path, digest: before.digest, stamp: before.stamp }
+  const binary = located && identify(located.command, { ...located, root, before: known })
+  if (binary) parts['binary'] = { path: binary.path ?? null, digest: binary.digest ?? null }
+  return { parts, binary }
 }
 
 // --- internal ---
@@ -106,69 +156,29 @@ function trustFile(places: Places): string {
   return join(places.state, 'trust.json')
 }
 
-function empty(): State {
-  return { version: 1, salt: randomHex(32), trusted: {} }
-}
-
-function readTrust(places: Places): State {
-  // Where there is no file there is nothing to compare, so a salt need not be made.
-  const nothing = (): State => ({ version: 1, salt: '', trusted: {} })
-  return readState(trustFile(places), (value) => stateSchema.parse(value), nothing)
-}
-
-async function update(places: Places, change: (state: State) => State): Promise<void> {
+async function updateTrust(places: Places, change: (state: TrustState) => TrustState): Promise<void> {
+  const empty = (): TrustState => ({ version: 1, salt: randomHex(32), trusted: {} })
   await updateState(trustFile(places), (value) => stateSchema.parse(value), empty, change)
 }
 
-function serverSubject(entry: ServerEntry, snapshot: Snapshot, state: State): Subject[] {
+/** Remembered under the file that defines it, so that a line elsewhere that only switches it asks nothing. */
+function serverSubject(entry: ServerEntry, snapshot: Snapshot, state: TrustState): Subject[] {
   const asking = entry.sources.filter((source) => !source.trusted)
-  const source = asking.at(-1)
-  if (source === undefined || entry.definition === undefined) return []
-  const file = realPath(source.file)
-  const key = `server:${file}:${entry.name}`
+  const [source] = asking
+  const { definition, name } = entry
+  if (source === undefined || definition === undefined) return []
+  const key = serverKey(source, name)
   const recorded = state.trusted[key]
-  const content = once((): Content => {
-    const written = entry.tree ? plain(entry.tree) : entry.definition
-    const parts: Record<string, unknown> = { root: realPath(source.root) }
-    for (const [part, value] of Object.entries(isRecord(written) ? written : {}))
-      if (!HARMLESS.has(part)) parts[part] = value
-    const binary = binaryOf(entry, snapshot, source.root, recorded)
-    if (binary) parts['binary'] = { path: binary.path ?? null, digest: binary.digest ?? null }
-    return { parts, binary }
-  })
-  return [
-    {
-      kind: 'server',
-      key,
-      name: entry.name,
-      file: source.file,
-      content,
-      ...compare(content, recorded, state),
-    },
-  ]
-}
-
-/** What a file says beyond its servers, as one question a file. */
-function settingsSubjects(snapshot: Snapshot, state: State): Subject[] {
-  return snapshot.layers.flatMap(({ source, tree }): Subject[] => {
-    const settings = plain(without(tree, ['servers']))
-    if (source.trusted || !isRecord(settings)) return []
-    const parts = Object.fromEntries(Object.entries(settings).filter(([key]) => key !== 'version'))
-    if (Object.keys(parts).length === 0) return []
-    const file = realPath(source.file)
-    const key = `settings:${file}`
-    const recorded = state.trusted[key]
-    const content = (): Content => ({ parts, binary: undefined })
-    return [
-      { kind: 'settings', key, name: file, file: source.file, content, ...compare(content, recorded, state) },
-    ]
-  })
+  const written = entry.tree && entry.name !== 'composio' ? plain(entry.tree) : definition
+  const content = once(() => serverContent(written, definition, source, snapshot, recorded?.binary))
+  const place = { kind: 'server' as const, key, name, file: source.file, files: asking.map((it) => it.file) }
+  return [{ ...place, content, ...compare(content, recorded, state) }]
 }
 
 function compare(
   content: () => Content,
   recorded: Recorded | undefined,
-  state: State,
+  state: TrustState,
 ): Pick<Subject, 'state' | 'changed'> {
   if (recorded === undefined) return { state: 'new', changed: [] }
   const now = digests(content().parts, state.salt)
@@ -182,29 +192,6 @@ function digests(parts: Readonly<Record<string, unknown>>, salt: string): Record
   return Object.fromEntries(
     Object.entries(parts).map(([name, value]) => [name, hmacSha256(salt, `${name}\n${canonical(value)}`)]),
   )
-}
-
-function binaryOf(
-  entry: ServerEntry,
-  snapshot: Snapshot,
-  root: string,
-  recorded: Recorded | undefined,
-): Binary | undefined {
-  const { command, cwd, env } = entry.definition ?? {}
-  if (command === undefined) return undefined
-  const scope = { env: snapshot.env, root, home: snapshot.places.home }
-  const text = (value: string) => {
-    const expanded = expandText(value, scope)
-    return expanded.ok ? expanded.value : value
-  }
-  const path = env?.['PATH'] === undefined ? snapshot.env['PATH'] : text(env['PATH'])
-  const before = recorded?.binary
-  return identify(text(command), {
-    cwd: cwd === undefined ? root : resolve(root, text(cwd)),
-    root,
-    path,
-    before: before && { path: before.path, digest: before.digest, stamp: before.stamp },
-  })
 }
 
 function withoutAbsent(binary: Binary): Recorded['binary'] {

@@ -30,6 +30,9 @@ export interface Written {
   readonly file: string
   readonly created: boolean
   readonly changed: boolean
+  /** The texts between which the change was made, under the lock. */
+  readonly before: string
+  readonly after: string
 }
 
 /** Applies what `plan` wants of the file as it is when the lock is held. A file in another tool's format is refused. */
@@ -76,9 +79,10 @@ async function changeNow(
   const changes = plan({ format, value })
   if (syntax === 'toml') throw tomlFault(file, changes)
   const next = editText(text, syntax, changes)
-  if (next === text && !created) return { file, created: false, changed: false }
-  writeFileAtomic(file, next.endsWith('\n') || !created ? next : `${next}\n`, { mode: target.mode ?? 0o644 })
-  return { file, created, changed: true }
+  if (next === text && !created) return { file, created: false, changed: false, before: text, after: text }
+  const after = next.endsWith('\n') || !created ? next : `${next}\n`
+  writeFileAtomic(file, after, { mode: target.mode ?? 0o644 })
+  return { file, created, changed: true, before: created ? '' : text, after }
 }
 
 /** Follows a link only as far as the boundary: an edit must not land in somebody's shell profile. */

@@ -2,7 +2,6 @@
 
 import { Fault } from '../../base/fault.ts'
 import { nearest } from '../../base/suggest.ts'
-import { loadConfig } from '../../config/load.ts'
 import { addAgent, removeAgent, type Target } from '../../config/plan.ts'
 import { placeOf } from '../../config/tree.ts'
 import { command, type Group } from '../command.ts'
@@ -59,8 +58,11 @@ Example:
 // --- internal ---
 
 async function list(session: Session): Promise<void> {
-  const { snapshot } = await session.load({ warnings: false })
+  const { snapshot, subjects, active } = await session.load({ warnings: false })
   const { config, tree } = snapshot
+  const asking = new Set(
+    subjects.filter((it) => it.kind === 'settings' && it.state !== 'trusted').map((it) => it.file),
+  )
   const agents = snapshot.assignments.map((it) => {
     const path = it.worker === undefined ? ['agents', it.agent] : ['agents', it.agent, 'workers', it.worker]
     const definition = config.agents[it.agent]
@@ -74,25 +76,29 @@ async function list(session: Session): Promise<void> {
       servers: it.servers,
       from: it.from,
       approval: definition?.approval ?? config.defaults.approval,
+      trusted: !asking.has(place.origin.file),
       source: place.origin.file,
       line: place.origin.position(place.path)?.line ?? null,
       where: placeText(place),
     }
   })
-  session.out.answer({ enabled: config.enabled, agents: agents.map(({ where, ...agent }) => agent) }, () =>
-    agents.length === 0
-      ? 'No agents yet. Run: busbar agents add NAME --server SERVER'
-      : session.out.table(
-          ['AGENT', 'STATE', 'MODEL', 'SERVERS', 'APPROVAL', 'SOURCE'],
-          agents.map((agent) => [
-            agent.name,
-            agent.enabled ? 'on' : 'off',
-            agent.model ?? '-',
-            `${agent.servers.join(', ') || '-'}${agent.from === 'defaults' && agent.servers.length > 0 ? ' (default)' : ''}`,
-            agent.approval,
-            agent.where,
-          ]),
-        ),
+  session.out.answer(
+    { enabled: active.config.enabled, agents: agents.map(({ where, ...agent }) => agent) },
+    () =>
+      agents.length === 0
+        ? 'No agents yet. Run: busbar agents add NAME --server SERVER'
+        : session.out.table(
+            ['AGENT', 'STATE', 'MODEL', 'SERVERS', 'APPROVAL', 'SOURCE', 'NOTE'],
+            agents.map((agent) => [
+              agent.name,
+              agent.enabled ? 'on' : 'off',
+              agent.model ?? '-',
+              `${agent.servers.join(', ') || '-'}${agent.from === 'defaults' && agent.servers.length > 0 ? ' (default)' : ''}`,
+              agent.approval,
+              agent.where,
+              agent.trusted ? '' : 'not trusted yet: busbar trust',
+            ]),
+          ),
   )
   failOnErrors(snapshot)
 }
@@ -102,7 +108,7 @@ async function add(session: Session, name: string, options: AddOptions): Promise
   const presets = ['always', 'writes', 'destructive', 'never']
   if (options.approval !== undefined && !presets.includes(options.approval))
     throw new Fault('USAGE', `--approval is "${options.approval}"; expected one of ${presets.join(', ')}`)
-  const snapshot = await loadConfig(session.loadOptions)
+  const snapshot = await session.snapshot()
   const known = new Set([...snapshot.servers.keys(), '*'])
   const { CATALOG } = await import('../../config/catalog.ts')
   for (const entry of CATALOG) known.add(entry.name)
@@ -137,7 +143,7 @@ async function add(session: Session, name: string, options: AddOptions): Promise
 }
 
 async function remove(session: Session, name: string): Promise<void> {
-  const snapshot = await loadConfig(session.loadOptions)
+  const snapshot = await session.snapshot()
   const names = Object.keys(snapshot.config.agents)
   const edits = snapshot.layers
     .filter(({ source }) => source.format.ours && source.scope !== 'flag' && source.scope !== 'managed')

@@ -5,7 +5,7 @@ import type { ServerEntry } from '../../config/snapshot.ts'
 import { leaves, plain } from '../../config/tree.ts'
 import { maskSecrets } from '../../config/view.ts'
 import { command } from '../command.ts'
-import { placeText, serverNamed, serverRow } from '../describe.ts'
+import { placeText, serverNamed, serverRow, shellWord } from '../describe.ts'
 import { safe } from '../output.ts'
 import { configFault } from '../session.ts'
 
@@ -18,9 +18,10 @@ Examples:
   busbar get github --json`,
   run: async (session, [name = '']) => {
     const { out } = session
-    const { snapshot, subjects } = await session.load({ warnings: false })
+    const loaded = await session.load({ warnings: false })
+    const { snapshot } = loaded
     const entry = serverNamed(snapshot, name)
-    const row = serverRow(entry, snapshot, subjects)
+    const row = serverRow(entry, loaded)
     const config = maskSecrets(entry.tree ? plain(entry.tree) : entry.definition)
     const origins = originsOf(entry)
     out.answer({ ...row, config, origins }, () => {
@@ -35,8 +36,8 @@ Examples:
         '',
         ...values,
         '',
-        ...(row.trusted ? [] : [`Trust it:  busbar trust ${name}`]),
-        `Remove it: busbar remove ${name}`,
+        ...(row.trusted ? [] : [`Trust it:  busbar trust ${shellWord(name)}`]),
+        `Remove it: busbar remove ${shellWord(name)}`,
       ]
     })
     if (entry.problems.length > 0) throw configFault(entry.problems)

@@ -61,7 +61,7 @@ Examples:
 
 async function run(session: Session, what: string | undefined, options: ImportOptions): Promise<void> {
   const { out } = session
-  const snapshot = await loadConfig(session.loadOptions)
+  const snapshot = await session.snapshot()
   const found = await find(
     session,
     snapshot,

@@ -46,8 +46,9 @@ Example:
 
 async function list(session: Session): Promise<void> {
   const { out } = session
-  const { snapshot, subjects } = await session.load()
-  const servers = serverRows(snapshot, subjects)
+  const loaded = await session.load()
+  const { snapshot, active } = loaded
+  const servers = serverRows(loaded)
   const catalog = CATALOG.map((entry) => ({
     name: entry.name,
     category: entry.category,
@@ -58,7 +59,7 @@ async function list(session: Session): Promise<void> {
     configured: snapshot.servers.has(entry.name),
     homepage: entry.homepage,
   }))
-  out.answer({ enabled: snapshot.config.enabled, servers, catalog }, () => [
+  out.answer({ enabled: active.config.enabled, servers, catalog }, () => [
     out.style('bold', 'Configured'),
     ...(servers.length === 0
       ? ['  none']

@@ -1,7 +1,9 @@
 // `busbar list`: every server, what is known of it, and who may use it. Starts and contacts nothing.
 
+import { errorsOf } from '../../config/load.ts'
+import type { Snapshot } from '../../config/snapshot.ts'
 import { command } from '../command.ts'
-import { nearPath, type ServerRow, serverRows } from '../describe.ts'
+import { nearPath, type ServerRow, serverRows, shellWord } from '../describe.ts'
 import { failOnErrors } from '../session.ts'
 
 export const spec = command({
@@ -15,11 +17,12 @@ Examples:
   busbar list --mcp-server "files=npx -y @modelcontextprotocol/server-filesystem ."`,
   run: async (session) => {
     const { out } = session
-    const { snapshot, subjects } = await session.load()
-    const rows = serverRows(snapshot, subjects)
-    out.answer({ enabled: snapshot.config.enabled, servers: rows }, () =>
+    const loaded = await session.load()
+    const { snapshot, active } = loaded
+    const rows = serverRows(loaded)
+    out.answer({ enabled: active.config.enabled, servers: rows }, () =>
       rows.length === 0
-        ? 'No servers yet. Run: busbar import   or: busbar add NAME -- COMMAND'
+        ? nothing(snapshot)
         : out.table(
             ['NAME', 'TRANSPORT', 'STATUS', 'AGENTS', 'SOURCE', 'NOTE'],
             rows.map((row) => [
@@ -38,10 +41,17 @@ Examples:
 
 // --- internal ---
 
+function nothing(snapshot: Snapshot): string {
+  return errorsOf(snapshot).length > 0
+    ? 'No servers could be read.'
+    : 'No servers yet. Run: busbar import   or: busbar add NAME -- COMMAND'
+}
+
 function note(row: ServerRow): string {
   if (row.missing) return `needs ${row.missing.join(', ')}`
   if (row.error !== undefined) return 'has problems, see below'
-  if (!row.trusted && row.status !== 'disabled') return `not trusted yet: busbar trust ${row.name}`
-  if (row.hides) return `hides ${row.hides.join(', ')}`
-  return ''
+  const hides = row.hides ? [`hides ${row.hides.join(', ')}`] : []
+  const trust =
+    row.trusted || row.status === 'disabled' ? [] : [`not trusted yet: busbar trust ${shellWord(row.name)}`]
+  return [...trust, ...hides].join('; ')
 }

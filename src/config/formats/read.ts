@@ -8,15 +8,8 @@ import type { Format } from './detect.ts'
 import { readServerEntry } from './server-entry.ts'
 import { isRecord, Shape } from './shape.ts'
 
-/** A value that VS Code would ask the person for: `${input:id}`. */
-export interface Input {
-  readonly description?: string
-  readonly fallback?: string
-}
-
 export interface Reading {
   readonly shape: Shape
-  readonly inputs: ReadonlyMap<string, Input>
   readonly problems: readonly Problem[]
 }
 
@@ -54,10 +47,11 @@ function serverContainers(format: Format, value: unknown, root: string): Path[] 
 }
 
 /** Reads a document. `root` is the project folder: ~/.claude.json keeps servers by project. */
-export function readFormat(document: Document, format: Format, root: string): Reading {
+export function readFormat(document: Document, known: Format, root: string): Reading {
   const shape = new Shape()
   const problems: Problem[] = []
   const value = isRecord(document.value) ? document.value : {}
+  const format = withInputs(known, value)
   for (const container of serverContainers(format, value, root)) {
     const servers = dig(value, container)
     if (Array.isArray(servers)) readServerList(document, format, shape, problems, container, servers)
@@ -71,7 +65,7 @@ export function readFormat(document: Document, format: Format, root: string): Re
   if (format.id === 'busbar' || format.id === 'aicib') readSettings(value, format, shape)
   if (format.id === 'mcp-servers') readSwitches(document, value, shape, problems)
   if (format.id === 'busbar' || format.id === 'aicib') readAgents(document, format, shape, problems)
-  return { shape, inputs: readInputs(value), problems }
+  return { shape, problems }
 }
 
 // --- internal ---
@@ -205,19 +199,21 @@ function readGeminiLists(value: Record<string, unknown>, shape: Shape): void {
     if (!allowed.includes(name)) shape.put(['servers', name, 'enabled'], false, ['mcp', 'allowed'])
 }
 
-function readInputs(value: Record<string, unknown>): Map<string, Input> {
+/** VS Code keeps the default of what it asks for (`${input:id}`) in a list; here it stands with the reference. */
+function withInputs(format: Format, value: Record<string, unknown>): Format {
   const list = value['inputs'] ?? dig(value, ['mcp', 'inputs'])
-  const inputs = new Map<string, Input>()
-  if (!Array.isArray(list)) return inputs
-  for (const item of list) {
-    if (!isRecord(item) || typeof item['id'] !== 'string') continue
-    const { description, default: fallback } = item
-    inputs.set(item['id'], {
-      ...(typeof description === 'string' ? { description } : {}),
-      ...(typeof fallback === 'string' && fallback !== '' ? { fallback } : {}),
-    })
+  const defaults = new Map<string, string>()
+  for (const item of Array.isArray(list) ? list : []) {
+    const { id, default: text } = isRecord(item) ? item : {}
+    if (typeof id === 'string' && typeof text === 'string' && /^[^${}]+$/.test(text)) defaults.set(id, text)
   }
-  return inputs
+  if (defaults.size === 0) return format
+  const rewrite = (text: string) =>
+    (format.rewrite?.(text) ?? text).replace(/\$\{input:([^${}]+)\}/g, (whole, id: string) => {
+      const fallback = defaults.get(id)
+      return fallback === undefined ? whole : `\${input:${id}:-${fallback}}`
+    })
+  return { ...format, rewrite }
 }
 
 function at(document: Document, path: Path, message: string): Problem {

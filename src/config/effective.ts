@@ -1,0 +1,64 @@
+// What may be acted on: the configuration without anything a person has not accepted. Whatever starts, listens, lists or
+// calls uses this; what is merely shown uses the whole.
+
+import { assemble } from './assemble.ts'
+import type { Layer } from './layer.ts'
+import type { Problem } from './problem.ts'
+import type { Snapshot } from './snapshot.ts'
+import type { Tree } from './tree.ts'
+import { isTrusted, type Subject } from './trust.ts'
+
+/**
+ * The snapshot as it may be acted on. Untrusted settings are gone, except that a file may always switch everything off;
+ * an untrusted server is there without a definition, and the one it hides does not come back in its stead.
+ */
+export function effective(snapshot: Snapshot, subjects: readonly Subject[]): Snapshot {
+  const asking = new Set(
+    subjects.filter((it) => it.kind === 'settings' && it.state !== 'trusted').map((it) => it.file),
+  )
+  const isAsking = ({ source }: Layer) => !source.trusted && asking.has(source.file)
+  const layers = snapshot.layers.map((layer) =>
+    isAsking(layer) ? { ...layer, tree: onlyServers(layer.tree) } : layer,
+  )
+  const made = layers.some((layer, index) => layer !== snapshot.layers[index])
+    ? assemble({ ...snapshot, layers }, [])
+    : snapshot
+  const servers = new Map(
+    [...made.servers].map(([name, entry]) =>
+      isTrusted(entry, subjects)
+        ? [name, entry]
+        : [name, { ...entry, definition: undefined, problems: [notTrusted(name)] }],
+    ),
+  )
+  const blocked = (name: string) => servers.get(name)?.definition === undefined
+  const definitions = Object.fromEntries(
+    Object.entries(made.config.servers).filter(([name]) => !blocked(name)),
+  )
+  return {
+    ...made,
+    servers,
+    config: { ...made.config, servers: definitions },
+    starts: new Set([...made.starts].filter((name) => !blocked(name))),
+    problems: snapshot.problems,
+  }
+}
+
+// --- internal ---
+
+function onlyServers(tree: Tree): Tree {
+  if (tree.kind !== 'map') return tree
+  const kept = [...tree.entries].filter(
+    ([key, value]) =>
+      key === 'servers' || (key === 'enabled' && value.kind === 'value' && value.value === false),
+  )
+  return { ...tree, entries: new Map(kept) }
+}
+
+function notTrusted(name: string): Problem {
+  return {
+    severity: 'warning',
+    message: `${name} is not trusted yet`,
+    hint: `run: busbar trust ${name}`,
+    server: name,
+  }
+}
