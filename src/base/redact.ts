@@ -29,39 +29,57 @@ export function isSecretValue(text: string): boolean {
   return SECRET_VALUE.some((pattern) => pattern.test(text)) || hasPassword(text) || isRandom(text)
 }
 
-/** A text with everything that may be a secret masked: known key forms, passwords in addresses, secret parameters. */
+/** A text with everything masked that is known to be a secret by its form, its parameter's name or its place. */
 export function maskText(text: string): string {
-  let masked = text.replace(/([a-z][a-z0-9+.-]*:\/\/[^\s:/@]*):[^\s@/]+@/gi, `$1:${MASK}@`)
+  let masked = text.replace(PASSWORD, `$1${MASK}@`)
   masked = masked.replace(
     /([?&;]([\w.-]+)=)([^&#\s]+)/g,
     (whole, start: string, name: string, value: string) =>
-      isSecretName(name) || isSecretValue(value) ? `${start}${MASK}` : whole,
+      isSecretName(name) || isRandom(value) ? `${start}${MASK}` : whole,
   )
+  // A long random part of an address is a key, too.
+  if (/^[a-z]{2,8}:\/\//i.test(text))
+    masked = masked.replace(/\/([^/?#]+)/g, (whole, part: string) => (isRandom(part) ? `/${MASK}` : whole))
   for (const pattern of SECRET_VALUE) masked = masked.replace(new RegExp(pattern.source, 'g'), MASK)
-  return isRandom(masked) ? MASK : masked
+  return masked
 }
 
-/** Arguments with secrets masked, also those that follow a flag such as `--api-key`. */
+/**
+ * Arguments with secrets masked: what follows a flag such as `--api-key`, `KEY=value`, a header `Name: value`, a member
+ * of JSON. Text that a shell or an interpreter would run is left readable, or nobody could judge it.
+ */
 export function maskArguments(args: readonly string[], isReference: (text: string) => boolean): string[] {
   return args.map((argument, index) => {
     const flag = args[index - 1] ?? ''
     const follows = /^--?[\w-]+$/.test(flag) && isSecretName(flag) && !argument.startsWith('-')
-    if (follows && !isReference(argument)) return MASK
-    const [, name, value] = /^(--?[\w-]+=|[A-Za-z_]\w*=)([\s\S]+)$/.exec(argument) ?? []
-    if (name !== undefined && value !== undefined && isSecretName(name.slice(0, -1)) && !isReference(value))
-      return `${name}${MASK}`
-    return maskText(argument)
+    if (follows && isOneWord(argument) && !isReference(argument)) return MASK
+    const [, start, name, value] = /^((?:--?)?([\w-]+)(?:=|:\s+))([\s\S]+)$/.exec(argument) ?? []
+    const secret = name !== undefined && value !== undefined && isSecretName(name) && !isReference(value)
+    if (secret && /^(?:\w+ )?[^\s;|&<>`$()]+$/.test(value)) return `${start}${MASK}`
+    return maskText(argument).replace(
+      /("([\w-]+)"\s*:\s*")((?:[^"\\]|\\.)+)"/g,
+      (whole, open: string, key: string, text: string) =>
+        isSecretName(key) && !isReference(text) ? `${open}${MASK}"` : whole,
+    )
   })
 }
 
 // --- internal ---
 
+/** `scheme://user:password@`; the scheme is bounded, or a long word would be tried from each of its letters. */
+const PASSWORD = /(\b[a-z][a-z0-9+.-]{0,15}:\/\/[^\s:/@]{0,100}:)(?!\$\{)[^\s@/]+@/gi
+
 function hasPassword(text: string): boolean {
-  return /[a-z][a-z0-9+.-]*:\/\/[^\s:/@]*:(?!\$\{)[^\s@/]+@/i.test(text)
+  return text.search(PASSWORD) >= 0
+}
+
+function isOneWord(text: string): boolean {
+  return !/[\s;|&<>`$()]/.test(text)
 }
 
 /** One long word of mixed letters and digits, with more variety than names and versions have. */
 function isRandom(text: string): boolean {
+  if (text.length > 512) return false
   if (!/^[A-Za-z0-9+/_=-]{24,}$/.test(text)) return false
   if (!/\d/.test(text) || !/[A-Za-z]/.test(text) || /^[\w-]+(?:\/[\w-]+)+$/.test(text)) return false
   const counts = new Map<string, number>()

@@ -1,6 +1,7 @@
 // A server of the catalog, written down with an exact version.
 
 import { execFile } from 'node:child_process'
+import { homedir } from 'node:os'
 import { Fault } from '../base/fault.ts'
 import { nearest } from '../base/suggest.ts'
 import { CATALOG, type CatalogEntry, catalogEntry, pinnedArgs } from '../config/catalog.ts'
@@ -51,10 +52,13 @@ async function exactVersion(session: Session, entry: CatalogEntry): Promise<stri
   return known
 }
 
-/** Asks through npm, because it knows the person's registry, proxy and credentials. */
+/**
+ * Asks through npm, because it knows the person's registry, proxy and credentials. In the home folder: a repository's
+ * own .npmrc could send them elsewhere.
+ */
 function npmVersion(name: string, signal: AbortSignal): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const options = { timeout: REGISTRY_TIMEOUT_MS, signal, windowsHide: true }
+    const options = { timeout: REGISTRY_TIMEOUT_MS, signal, windowsHide: true, cwd: homedir() }
     execFile('npm', ['view', name, 'version', '--json'], options, (error, stdout) => {
       const version = error ? undefined : /"(\d[\w.+-]*)"/.exec(stdout)?.[1]
       resolve(version)

@@ -2,11 +2,13 @@
 
 import { Fault } from '../base/fault.ts'
 import { effective } from '../config/effective.ts'
+import type { Layer } from '../config/layer.ts'
 import { addServer, assignServer, serverPath, type Target } from '../config/plan.ts'
 import type { Snapshot } from '../config/snapshot.ts'
+import { subtree } from '../config/tree.ts'
 import { trustSubjects } from '../config/trust.ts'
-import { serverRow } from './describe.ts'
-import { makeEdits, SCOPE_OPTION, writeScope, writeTarget } from './edit.ts'
+import { nearPath, type ServerRow, serverRow } from './describe.ts'
+import { type Edit, layerTarget, makeEdits, SCOPE_OPTION, writeScope, writeTarget } from './edit.ts'
 import { checkNewServer, type NewServer, warnSecrets } from './new-server.ts'
 import type { Session } from './session.ts'
 
@@ -42,9 +44,13 @@ export async function addTyped(
         server: name,
         hint: `use another name, or replace it with --force`,
       })
-    return [...addServer(file, name, entry), ...agents.flatMap((agent) => assignServer(file, agent, name))]
+    return addServer(file, name, entry)
   }
-  const { written, after } = await makeEdits(session, snapshot, [{ target, plan }], [name])
+  const edits = [
+    { target, plan, meant: { servers: [name] } },
+    ...agents.map((agent) => assignment(snapshot, agent, name)),
+  ]
+  const { written, after } = await makeEdits(session, snapshot, edits, [name])
   const added = after.servers.get(name)
   const subjects = trustSubjects(after)
   const row = added
@@ -55,11 +61,29 @@ export async function addTyped(
     `Added ${name}${agents.length > 0 ? ` for ${agents.join(', ')}` : ''}.`,
     ...('missing' in row && row.missing ? [`Before it can start, set: ${row.missing.join(', ')}`] : []),
     ...('hides' in row && row.hides ? [`It hides the server of that name in ${row.hides.join(', ')}.`] : []),
+    ...shadow(row, file),
     `Look at it: busbar get ${name}${session.options.config === undefined ? '' : ` --config ${session.options.config}`}`,
   ])
 }
 
 // --- internal ---
+
+/** Gives an agent the server in the file that holds its list: elsewhere a new list would replace the one it has. */
+function assignment(snapshot: Snapshot, agent: string, name: string): Edit {
+  const holds = (path: string[]) => (layer: Layer) =>
+    subtree(layer.tree, ['agents', agent, ...path]) !== undefined
+  const ours = snapshot.layers.filter((layer) => layer.source.format.ours && layer.source.scope !== 'managed')
+  const layer = ours.findLast(holds(['servers'])) ?? ours.findLast(holds([]))
+  if (!layer)
+    throw new Fault('CONFIG_EDIT', `no file of ours holds the agent "${agent}"`, {
+      hint: `run: busbar agents add ${agent}`,
+    })
+  return {
+    target: layerTarget(snapshot, layer.source.file),
+    plan: (file) => assignServer(file, agent, name),
+    meant: { agents: [agent] },
+  }
+}
 
 function checkAgent(snapshot: Snapshot, agent: string): void {
   if (snapshot.config.agents[agent]) return
@@ -70,4 +94,14 @@ function checkAgent(snapshot: Snapshot, agent: string): void {
         ? `there are: ${names.join(', ')}; or run: busbar agents add ${agent}`
         : `run: busbar agents add ${agent}`,
   })
+}
+
+/** Another file may go before the one that was written, or have a say in it. */
+function shadow(row: { name: string } | ServerRow, file: string): string[] {
+  if (!('source' in row) || (row.source === file && row.trusted)) return []
+  const what =
+    row.source === file
+      ? 'Another file has a part in it'
+      : `The one in ${nearPath(row.source)} goes before it`
+  return [`${what}${row.trusted ? '.' : `, which is not trusted yet: busbar trust ${row.name}`}`]
 }

@@ -10,7 +10,7 @@ import type { Target } from '../config/plan.ts'
 import type { Snapshot } from '../config/snapshot.ts'
 import { absolute, homeOf } from '../config/sources.ts'
 import { readTrust } from '../config/trust.ts'
-import { changeFile, type WriteTarget, type Written } from '../config/write.ts'
+import { changeFile, type Meant, type WriteTarget, type Written } from '../config/write.ts'
 import { nearPath } from './describe.ts'
 import type { Session } from './session.ts'
 
@@ -62,9 +62,11 @@ export function layerTarget(snapshot: Snapshot, file: string): WriteTarget {
   return { file, boundary, own: layer?.source.format.id === 'busbar' }
 }
 
-interface Edit {
+/** A change of one file. */
+export interface Edit {
   readonly target: WriteTarget
   readonly plan: (file: Target) => Change[]
+  readonly meant: Meant
 }
 
 /** Makes the edits. `typed`: servers the person named, which are thereby trusted. */
@@ -77,10 +79,10 @@ export async function makeEdits(
   // What cannot be kept must be said before anything is written.
   readTrust(before.places)
   const written: Written[] = []
-  for (const { target, plan } of edits) {
+  for (const { target, plan, meant } of edits) {
     const onWait = (owner: string) =>
       session.out.note(`waiting for process ${owner}, which is changing ${nearPath(target.file)} …`)
-    written.push(await changeFile(target, plan, { signal: session.signal, onWait }))
+    written.push(await changeFile(target, plan, { meant, signal: session.signal, onWait }))
   }
   const after = await loadConfig(session.loadOptions)
   await keepTrust(after, written, typed)

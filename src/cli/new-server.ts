@@ -105,9 +105,13 @@ function pairs(words: readonly string[], form: RegExp, flag: string, wanted: str
   for (const word of words) {
     const [, name, value] = form.exec(word) ?? []
     if (!name || (flag === '-e' && !/^[A-Za-z_]\w*$/.test(name)))
-      throw new Fault('USAGE', `${flag} ${JSON.stringify(word)} was not understood`, {
-        hint: `write ${flag} ${wanted}`,
-      })
+      throw new Fault(
+        'USAGE',
+        `${flag} ${JSON.stringify(word.slice(0, Math.max(word.search(/[=:]/), 0)) || '…')} was not understood`,
+        {
+          hint: `write ${flag} ${wanted}`,
+        },
+      )
     // A name alone is taken from the environment when the server starts.
     found[name.trim()] = value ?? `\${${name}}`
   }

@@ -2,6 +2,7 @@
 
 import { Fault } from '../base/fault.ts'
 import { removeMentions, removeServer, serverPath, type Target } from '../config/plan.ts'
+import type { Snapshot } from '../config/snapshot.ts'
 import { placeText, serverNamed } from './describe.ts'
 import { layerTarget, makeEdits, type WriteScope } from './edit.ts'
 import type { Session } from './session.ts'
@@ -16,6 +17,11 @@ export async function removeNamed(
   const entry = serverNamed(snapshot, name)
   if (entry.scope === 'flag')
     throw new Fault('USAGE', `${name} comes from --mcp-server; leave that flag out`, { server: name })
+  if (entry.place.path.at(-1) === 'composio' && entry.place.path.at(-2) !== 'servers')
+    throw new Fault('CONFIG_EDIT', 'composio is a section of its own', {
+      server: name,
+      hint: 'run: busbar disable composio',
+    })
   const files = snapshot.layers.filter((layer) => layer.source.scope !== 'flag')
   const target = (value: unknown, format: (typeof files)[number]['source']['format']): Target => ({
     value,
@@ -41,7 +47,10 @@ export async function removeNamed(
       `${name} is defined in several places: ${chosen.map((layer) => layer.source.file).join(', ')}`,
       {
         server: name,
-        hint: `say which: busbar remove ${name} -s ${chosen.at(-1)?.source.scope ?? 'project'}`,
+        hint: `say which: ${[...new Set(chosen.map((layer) => layer.source.scope))]
+          .filter((it) => it !== 'managed')
+          .map((it) => `busbar remove ${name} -s ${it}`)
+          .join(' or ')}`,
       },
     )
   const foreign = chosen.find((layer) => !layer.source.format.ours || layer.source.scope === 'managed')
@@ -60,7 +69,8 @@ export async function removeNamed(
       ...(isChosen ? removeServer(file, name) : []),
     ]
     const changes = plan(target(layer.source.document.value, layer.source.format))
-    return changes.length === 0 ? [] : [{ target: layerTarget(snapshot, layer.source.file), plan }]
+    const meant = { servers: [name], agents: 'all' as const }
+    return changes.length === 0 ? [] : [{ target: layerTarget(snapshot, layer.source.file), plan, meant }]
   })
   if (edits.length === 0)
     throw new Fault(
@@ -72,6 +82,11 @@ export async function removeNamed(
     )
   const { written, after } = await makeEdits(session, snapshot, edits)
   const left = after.servers.get(name)
+  for (const it of after.assignments)
+    if (it.from === 'defaults' && it.servers.length > 0 && wasOwn(snapshot, it.id))
+      session.out.warn(
+        `${it.id} has no servers of its own any more and gets the default ones: ${it.servers.join(', ')}`,
+      )
   session.out.answer(
     { removed: name, files: written.filter((it) => it.changed).map((it) => it.file) },
     () => [
@@ -79,4 +94,10 @@ export async function removeNamed(
       ...(left ? [`Another definition is now in force: ${placeText(left.place)}`] : []),
     ],
   )
+}
+
+// --- internal ---
+
+function wasOwn(before: Snapshot, id: string): boolean {
+  return before.assignments.some((it) => it.id === id && it.from === 'own')
 }

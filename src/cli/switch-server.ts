@@ -1,7 +1,9 @@
 // Switching a server on or off, in its own file or, where that is another tool's, by a line in ours.
 
 import { Fault } from '../base/fault.ts'
+import type { Change } from '../config/edit/change.ts'
 import { serverPath, switchServer, type Target } from '../config/plan.ts'
+import type { ServerEntry, Snapshot } from '../config/snapshot.ts'
 import { placeText, serverNamed } from './describe.ts'
 import { layerTarget, makeEdits, writeTarget } from './edit.ts'
 import type { Session } from './session.ts'
@@ -29,6 +31,7 @@ export async function switchNamed(session: Session, name: string, on: boolean): 
     )
     return
   }
+  if (isComposio(entry)) return await switchComposio(session, snapshot, entry, on)
   // The topmost file that says something about it decides.
   const deciding = snapshot.layers
     .filter(({ source }) => entry.sources.includes(source) && source.format.ours)
@@ -45,7 +48,7 @@ export async function switchNamed(session: Session, name: string, on: boolean): 
     serverPath(file, name) === undefined
       ? [{ kind: 'set' as const, path: ['servers', name, 'enabled'], value: on }]
       : switchServer(file, name, on)
-  const { after } = await makeEdits(session, snapshot, [{ target, plan }])
+  const { after } = await makeEdits(session, snapshot, [{ target, plan, meant: { servers: [name] } }])
   const now = after.servers.get(name)
   if ((now?.definition?.enabled ?? true) !== on)
     throw new Fault(
@@ -58,5 +61,27 @@ export async function switchNamed(session: Session, name: string, on: boolean): 
   session.out.answer(
     { name, enabled: on, changed: true, file: target.file },
     () => `${name} is ${on ? 'on' : 'off'}.`,
+  )
+}
+
+// --- internal ---
+
+/** Composio is a section of its own, not an entry among the servers. */
+function isComposio({ place }: ServerEntry): boolean {
+  return place.path.at(-1) === 'composio' && place.path.at(-2) !== 'servers'
+}
+
+async function switchComposio(
+  session: Session,
+  snapshot: Snapshot,
+  entry: ServerEntry,
+  on: boolean,
+): Promise<void> {
+  const target = layerTarget(snapshot, entry.place.origin.file)
+  const plan = (): Change[] => [{ kind: 'set', path: [...entry.place.path, 'enabled'], value: on }]
+  await makeEdits(session, snapshot, [{ target, plan, meant: {} }])
+  session.out.answer(
+    { name: entry.name, enabled: on, changed: true, file: target.file },
+    () => `composio is ${on ? 'on' : 'off'}.`,
   )
 }

@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { extname } from 'node:path'
 import { parseJsonDocument } from './document-json.ts'
 import type { Path } from './edit/change.ts'
-import type { Problem } from './problem.ts'
+import { type Problem, pathText } from './problem.ts'
 
 export type Syntax = 'yaml' | 'json' | 'toml'
 
@@ -79,6 +79,11 @@ export async function parseDocument(
     if (error instanceof RangeError) return broken(file, 'is nested too deeply')
     throw error
   }
+}
+
+/** An error at a path of a document. */
+export function problemIn(document: Document, path: Path, message: string): Problem {
+  return { severity: 'error', file: document.file, ...document.at(path), path: pathText(path), message }
 }
 
 /** By ending; a file without a telling one is JSON when it starts like JSON. */

@@ -4,7 +4,7 @@ import { Fault } from '../base/fault.ts'
 import type { Environment } from '../base/places.ts'
 import { parseJsonDocument } from './document-json.ts'
 import { isRecord, Shape } from './formats/shape.ts'
-import type { Problem } from './problem.ts'
+import { type Problem, valueText } from './problem.ts'
 import { type Tree, treeOf } from './tree.ts'
 
 const FLAG = '--mcp-server'
@@ -44,7 +44,7 @@ function splitWords(line: string): string[] {
       word = undefined
     } else word = (word ?? '') + letter
   }
-  if (quote !== '') throw new Fault('USAGE', `a ${quote} is not closed in: ${line}`)
+  if (quote !== '') throw new Fault('USAGE', `a ${quote} is not closed`)
   if (word !== undefined) words.push(word)
   return words
 }
@@ -84,7 +84,7 @@ function parseFlag(flag: string): Record<string, unknown> {
   const name = flag.slice(0, Math.max(cut, 0)).trim()
   const rest = flag.slice(cut + 1).trim()
   if (name === '' || rest === '')
-    throw new Fault('USAGE', `${FLAG} ${JSON.stringify(flag)} was not understood`, { hint: `write ${FORMS}` })
+    throw new Fault('USAGE', `${FLAG} ${valueText(flag)} was not understood`, { hint: `write ${FORMS}` })
   if (rest.startsWith('{')) return { [name]: parseJson(rest, flag) }
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(rest)) return { [name]: { url: rest } }
   const [command, ...args] = splitWords(rest)
@@ -97,7 +97,7 @@ function parseObject(text: string, flag: string): Record<string, unknown> {
   if ('command' in value || 'url' in value) {
     const { name, ...entry } = value
     if (typeof name === 'string' && name !== '') return { [name]: entry }
-    throw new Fault('USAGE', `${FLAG} ${text} has no name`, { hint: `write ${FORMS}` })
+    throw new Fault('USAGE', `${FLAG} was given JSON without a name`, { hint: `write ${FORMS}` })
   }
   const container = ['mcpServers', 'servers'].map((key) => value[key]).find(isRecord)
   return container ?? value
@@ -107,5 +107,9 @@ function parseJson(text: string, flag: string): Record<string, unknown> {
   const reading = parseJsonDocument(FLAG, text)
   if (reading.kind === 'document' && isRecord(reading.document.value)) return reading.document.value
   const reason = reading.kind === 'broken' ? reading.problems[0]?.message : 'expected an object'
-  throw new Fault('USAGE', `${FLAG} ${flag} is not valid JSON: ${reason}`, { hint: `write ${FORMS}` })
+  throw new Fault(
+    'USAGE',
+    `${FLAG} ${flag.slice(0, Math.max(flag.indexOf('='), 0))} is not valid JSON: ${reason}`,
+    { hint: `write ${FORMS}` },
+  )
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hazardsOf } from './hazards.ts'
+import { hazardsOf, settingsHazards } from './hazards.ts'
 import { serverSchema } from './schema-server.ts'
 
 const hazards = (definition: object) => hazardsOf(serverSchema.parse(definition)).join('; ')
@@ -18,6 +18,15 @@ const cases: [object, RegExp][] = [
   ],
   [{ command: 'npx', args: ['-y', 'pkg'] }, /newest \(not pinned\)/],
   [{ command: 'npx', args: ['-y', '@scope/pkg@latest'] }, /not pinned/],
+  [{ command: 'env', args: ['A=b', 'bash', '-c', 'x'] }, /through env; runs a shell/],
+  [{ command: 'python3.11', args: ['-c', 'x'] }, /python3\.11 -c/],
+  [{ command: 'docker', args: ['run', '--network', 'host', 'x'] }, /--network host/],
+  [{ command: 'docker', args: ['run', '-v', '/:/host', 'x'] }, /-v \/:/],
+  [{ command: 'npx', args: ['--package=evil', 'foo@1.0.0'] }, /version of evil/],
+  [{ command: 'pnpm', args: ['dlx', 'foo'] }, /version of foo/],
+  [{ command: 'constructor', args: ['pkg'], envFile: '.env' }, /variables from \.env/],
+  [{ url: 'http://localhost.evil.example/mcp' }, /unencrypted/],
+  [{ url: 'http://127.evil.example/mcp' }, /unencrypted/],
   [{ command: 'x', env: { LD_PRELOAD: 'y' } }, /sets LD_PRELOAD/],
   [{ url: 'http://example.com/mcp' }, /unencrypted/],
   [{ command: 'x', approval: 'never' }, /never asks/],
@@ -40,3 +49,16 @@ for (const definition of [
   test(`${JSON.stringify(definition)} is not`, () => {
     expect(hazards(definition)).toBe('')
   })
+
+test('[C11] what the rest of a file would loosen or open is pointed at', () => {
+  const found = settingsHazards({
+    defaults: { approval: 'never' },
+    gateway: { host: '0.0.0.0' },
+    agents: { x: { approval: 'never', energy: 'unlimited', approver: 'client', servers: ['*'] }, y: {} },
+    steward: { approval: 'never' },
+  })
+  expect(found).toHaveLength(7)
+  expect(
+    settingsHazards({ defaults: { approval: 'writes' }, gateway: { host: '127.0.0.1' }, agents: { y: {} } }),
+  ).toEqual([])
+})

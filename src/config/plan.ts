@@ -2,7 +2,7 @@
 
 import type { Change, Path } from './edit/change.ts'
 import type { Format } from './formats/detect.ts'
-import { isRecord } from './formats/shape.ts'
+import { dig, isRecord } from './formats/shape.ts'
 
 /** A file to be changed: its format and its data (null for a new one). */
 export interface Target {
@@ -14,7 +14,7 @@ export interface Target {
 export function serverPath(target: Target, name: string): Path | undefined {
   const { value } = target
   for (const container of containers(target)) {
-    const servers = at(value, container)
+    const servers = dig(value, container)
     if (Array.isArray(servers)) {
       const index = servers.findIndex((item) => isRecord(item) && (item['id'] ?? item['name']) === name)
       if (index >= 0) return [...container, index]
@@ -40,7 +40,7 @@ export function addServer(target: Target, name: string, entry: Readonly<Record<s
       ? [{ kind: 'set', path: existing, value: clean(item) }]
       : [{ kind: 'append', path: ['servers'], value: clean(item) }]
   }
-  const container = existing?.slice(0, -1) ?? containers(target).find((path) => isRecord(at(value, path)))
+  const container = existing?.slice(0, -1) ?? containers(target).find((path) => isRecord(dig(value, path)))
   const path = [...(container ?? containers(target)[0] ?? ['servers']), name]
   return [{ kind: 'set', path, value: clean(inFormat(format, entry)) }]
 }
@@ -53,21 +53,19 @@ export function removeServer(target: Target, name: string): Change[] {
 
 /** Takes a name out of every list: agents, workers, per-agent lists, defaults, and `allow` patterns of that server. */
 export function removeMentions(target: Target, name: string): Change[] {
-  const paths = nameLists(target).flatMap((path): Path[] => {
-    const list = at(target.value, path)
-    if (list === name) return [path]
-    if (!Array.isArray(list)) return []
-    return list.flatMap((item, index) => (mentions(item, name, path) ? [[...path, index]] : []))
+  return nameLists(target).flatMap((path): Change[] => {
+    const list = dig(target.value, path)
+    if (list === name) return [{ kind: 'delete', path }]
+    const items = Array.isArray(list) ? list.filter((item) => mentions(item, name, path)) : []
+    return [...new Set(items)].map((value) => ({ kind: 'drop', path, value }))
   })
-  // From the back, so that earlier indexes stay true.
-  return paths.reverse().map((path) => ({ kind: 'delete', path }))
 }
 
 /** Switches a server on or off with the word the file uses. */
 export function switchServer(target: Target, name: string, on: boolean): Change[] {
   const path = serverPath(target, name)
   if (path === undefined) return []
-  const entry = at(target.value, path)
+  const entry = dig(target.value, path)
   if (isRecord(entry) && 'disabled' in entry) {
     const changes: Change[] = [{ kind: 'set', path: [...path, 'disabled'], value: !on }]
     return 'enabled' in entry ? [...changes, { kind: 'set', path: [...path, 'enabled'], value: on }] : changes
@@ -80,12 +78,16 @@ export function switchServer(target: Target, name: string, on: boolean): Change[
 export function assignServer(target: Target, agent: string, name: string): Change[] {
   const { format, value } = target
   const perAgent = ['integrations', 'per_agent', agent]
-  if (format.id === 'aicib' && Array.isArray(at(value, perAgent)))
+  if (format.id === 'aicib' && Array.isArray(dig(value, perAgent)))
     return [{ kind: 'append', path: perAgent, value: name }]
-  const definition = at(value, ['agents', agent])
+  const definition = dig(value, ['agents', agent])
+  const single = isRecord(definition) ? (definition['servers'] ?? definition['mcp_servers']) : undefined
+  if (single === '*') return []
   const key =
     format.id === 'aicib' || (isRecord(definition) && 'mcp_servers' in definition) ? 'mcp_servers' : 'servers'
-  return [{ kind: 'append', path: ['agents', agent, key], value: name }]
+  const path = ['agents', agent, key]
+  if (typeof single === 'string') return [{ kind: 'set', path, value: [single, name] }]
+  return [{ kind: 'append', path, value: name }]
 }
 
 export function addAgent(target: Target, name: string, entry: Readonly<Record<string, unknown>>): Change[] {
@@ -102,8 +104,8 @@ export function removeAgent(target: Target, name: string): Change[] {
     ['agents', name],
     ['integrations', 'per_agent', name],
   ])
-    if (at(target.value, path) !== undefined) changes.push({ kind: 'delete', path })
-  if (at(target.value, ['lead']) === name) changes.push({ kind: 'delete', path: ['lead'] })
+    if (dig(target.value, path) !== undefined) changes.push({ kind: 'delete', path })
+  if (dig(target.value, ['lead']) === name) changes.push({ kind: 'delete', path: ['lead'] })
   return changes
 }
 
@@ -140,7 +142,7 @@ function nameLists({ format, value }: Target): Path[] {
     paths.push(...holderLists(['agents', agent]))
     const workers = ['agents', agent, 'workers']
     for (const worker of keys(value, workers)) paths.push(...holderLists([...workers, worker]))
-    const list = at(value, workers)
+    const list = dig(value, workers)
     if (Array.isArray(list))
       list.forEach((item, index) => {
         paths.push(...holderLists([...workers, index]))
@@ -162,17 +164,8 @@ function mentions(item: unknown, name: string, path: Path): boolean {
 }
 
 function keys(value: unknown, path: Path): string[] {
-  const found = at(value, path)
+  const found = dig(value, path)
   return isRecord(found) ? Object.keys(found) : []
-}
-
-function at(value: unknown, path: Path): unknown {
-  let found = value
-  for (const step of path) {
-    if (Array.isArray(found) && typeof step === 'number') found = found[step]
-    else found = isRecord(found) && Object.hasOwn(found, step) ? found[step] : undefined
-  }
-  return found
 }
 
 function clean(entry: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -1,5 +1,6 @@
 // What is wrong with a configuration, said so that a person can mend it: where, what, what was expected, what to do.
 
+import { maskText } from '../base/redact.ts'
 import type { Path } from './edit/change.ts'
 
 export interface Problem {
@@ -47,6 +48,6 @@ export function pathText(path: Path): string {
 /** A value as shown in a message: short, quoted, on one line. */
 export function valueText(value: unknown): string {
   if (value === undefined) return 'missing'
-  const text = JSON.stringify(value) ?? String(value)
+  const text = maskText(JSON.stringify(value) ?? String(value))
   return text.length > 80 ? `${text.slice(0, 77)}…` : text
 }

@@ -124,17 +124,12 @@ function checkLists(tree: Tree, known: ReadonlySet<string>): Problem[] {
 function checkServer(layer: Tree, name: string, format: Format): Problem[] {
   const path = ['servers', name]
   const problems = [...checkName(layer, path, name, format), ...check(serverSchema, layer, path)]
-  if (problems.length > 0) return withNearKey(problems, layer, path)
+  if (problems.length > 0) return problems
   const stdio = subtree(layer, [...path, 'command']) !== undefined
   if (format.id === 'aicib' && stdio && subtree(layer, [...path, 'args']) === undefined)
     return [problemAt(layer, path, 'needs args next to its command (an empty list will do)')]
   // In our own format an entry may only adjust the one of a lower layer; elsewhere it must be whole.
   return format.id === 'busbar' ? [] : checkComplete(layer, name)
-}
-
-/** A mistyped `command` is reported once, as the typo it is. */
-function withNearKey(problems: Problem[], layer: Tree, path: Path): Problem[] {
-  return subtree(layer, path)?.kind === 'map' ? problems : problems.slice(0, 1)
 }
 
 function checkName(layer: Tree, path: Path, name: string, format: Format): Problem[] {

@@ -6,13 +6,17 @@ import { Fault } from '../base/fault.ts'
 import { withLock } from '../base/lock.ts'
 import { writeFileAtomic } from '../base/write-file.ts'
 import { isInside } from './binary.ts'
-import { parseDocument, readDocument, syntaxOf } from './document.ts'
+import { canonical } from './canonical.ts'
+import { type Document, parseDocument, readDocument, syntaxOf } from './document.ts'
 import type { Change } from './edit/change.ts'
 import { editText } from './edit/edit.ts'
-import { detectFormat, FORMATS } from './formats/detect.ts'
+import { detectFormat, FORMATS, type Format } from './formats/detect.ts'
+import { readFormat } from './formats/read.ts'
+import { isRecord } from './formats/shape.ts'
 import type { Target } from './plan.ts'
 import { problemLine } from './problem.ts'
 import { realPath } from './sources.ts'
+import { tomlFault } from './write-toml.ts'
 
 export interface WriteTarget {
   readonly file: string
@@ -24,6 +28,12 @@ export interface WriteTarget {
   readonly mode?: number
   /** Text a new file begins with. */
   readonly start?: string
+}
+
+/** What an edit is meant to change; anything else that changes with it, through an anchor, is refused. */
+export interface Meant {
+  readonly servers?: readonly string[]
+  readonly agents?: readonly string[] | 'all'
 }
 
 export interface Written {
@@ -39,20 +49,44 @@ export interface Written {
 export async function changeFile(
   target: WriteTarget,
   plan: (file: Target) => Change[],
-  waiting: { readonly signal?: AbortSignal; readonly onWait?: (owner: string) => void } = {},
+  options: {
+    readonly meant: Meant
+    readonly signal?: AbortSignal
+    readonly onWait?: (owner: string) => void
+  },
 ): Promise<Written> {
   const file = realTarget(target)
-  prepare(dirname(file), target)
-  const lock = join(dirname(file), `.${basename(file)}.lock`)
-  return await withLock(lock, async () => await changeNow(file, target, plan), waiting)
+  try {
+    return await lockAndChange(file, target, plan, options)
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : ''
+    if (error instanceof Fault || !/^(?:EACCES|EPERM|EROFS|ENOSPC|EDQUOT|ENOTDIR|EISDIR)$/.test(reason))
+      throw error
+    throw new Fault('CONFIG_EDIT', `${file} cannot be written (${reason})`, {
+      hint: 'check the permissions of the file and its folder; nothing was changed',
+      cause: error,
+    })
+  }
 }
 
 // --- internal ---
+
+async function lockAndChange(
+  file: string,
+  target: WriteTarget,
+  plan: (file: Target) => Change[],
+  { meant, ...waiting }: Parameters<typeof changeFile>[2],
+): Promise<Written> {
+  prepare(dirname(file), target)
+  const lock = join(dirname(file), `.${basename(file)}.lock`)
+  return await withLock(lock, async () => await changeNow(file, target, plan, meant), waiting)
+}
 
 async function changeNow(
   file: string,
   target: WriteTarget,
   plan: (file: Target) => Change[],
+  meant: Meant,
 ): Promise<Written> {
   const reading = await readDocument(file)
   if (reading.kind === 'broken') {
@@ -67,7 +101,7 @@ async function changeNow(
   const document = created ? await parseDocument(file, text, syntax) : reading
   if (document.kind !== 'document') throw new Error(`the text a new ${file} begins with does not parse`)
   const { value } = document.document
-  const format = detectFormat(document.document, target.own) ?? FORMATS.busbar
+  const format = formatOf(document.document, target)
   if (!format.ours && syntax !== 'toml')
     throw new Fault(
       'CONFIG_EDIT',
@@ -80,9 +114,51 @@ async function changeNow(
   if (syntax === 'toml') throw tomlFault(file, changes)
   const next = editText(text, syntax, changes)
   if (next === text && !created) return { file, created: false, changed: false, before: text, after: text }
+  await refuseOthers(document.document, next, format, meant)
   const after = next.endsWith('\n') || !created ? next : `${next}\n`
   writeFileAtomic(file, after, { mode: target.mode ?? 0o644 })
   return { file, created, changed: true, before: created ? '' : text, after }
+}
+
+/** The format of a file to be changed; a file that holds something else altogether is not ours to write to. */
+function formatOf(document: Document, target: WriteTarget): Format {
+  const format = detectFormat(document, target.own)
+  const { value } = document
+  const isEmpty = value === null || (isRecord(value) && Object.keys(value).length === 0)
+  if (format) return format
+  if (isEmpty) return FORMATS.busbar
+  throw new Fault('CONFIG_EDIT', `${document.file} is no configuration of servers`, {
+    hint: 'name another file, or leave --config out',
+  })
+}
+
+/** Anchors and merges let one place stand for several: an edit of one must not become an edit of all. */
+async function refuseOthers(before: Document, text: string, format: Format, meant: Meant): Promise<void> {
+  const reading = await parseDocument(before.file, text)
+  if (reading.kind !== 'document') throw new Error(`an edit broke ${before.file}`)
+  const read = (document: Document, section: string) => {
+    const found = readFormat(document, format, '').shape.get([section])
+    return isRecord(found) ? found : {}
+  }
+  for (const [section, allowed] of [
+    ['servers', meant.servers ?? []],
+    ['agents', meant.agents ?? []],
+  ] as const) {
+    if (allowed === 'all') continue
+    const old = read(before, section)
+    const now = read(reading.document, section)
+    const changed = [...new Set([...Object.keys(old), ...Object.keys(now)])].find(
+      (name) => !allowed.includes(name) && canonical(old[name]) !== canonical(now[name]),
+    )
+    if (changed === undefined) continue
+    throw new Fault(
+      'CONFIG_EDIT',
+      `${before.file}: this would change ${section}.${changed} too, which shares the lines`,
+      {
+        hint: 'nothing was written; make the change by hand (an anchor such as &name is used in several places)',
+      },
+    )
+  }
 }
 
 /** Follows a link only as far as the boundary: an edit must not land in somebody's shell profile. */
@@ -108,42 +184,8 @@ function nearestReal(folder: string): string {
 }
 
 function prepare(folder: string, target: WriteTarget): void {
-  const isNew = !existsSync(folder)
   mkdirSync(folder, { recursive: true, mode: target.mode === 0o600 ? 0o700 : 0o755 })
   // What is local to this checkout stays out of the repository.
-  if (isNew && basename(folder) === '.busbar') writeFileSync(join(folder, '.gitignore'), '*\n')
-}
-
-/** TOML has no editor that keeps what a person wrote, so the person gets the lines instead. */
-function tomlFault(file: string, changes: readonly Change[]): Fault {
-  const lines = changes.flatMap((change) =>
-    change.kind === 'set' ? tomlLines(change.value, change.path.slice(-1).map(String)) : [],
-  )
-  const removed = changes.flatMap((change) =>
-    change.kind === 'delete' ? [change.path.map(String).join('.')] : [],
-  )
-  const advice =
-    lines.length > 0
-      ? `add these lines to it:\n\n${lines.join('\n')}\n`
-      : `take this out of it: ${removed.join(', ') || 'nothing'}`
-  return new Fault('CONFIG_EDIT', `${file} is TOML, which Busbar reads but does not rewrite`, {
-    hint: advice,
-    details: { lines },
-  })
-}
-
-function tomlLines(value: unknown, name: readonly string[]): string[] {
-  const key = (text: string) => (/^[\w-]+$/.test(text) ? text : JSON.stringify(text))
-  const lines = [`[mcp_servers.${name.map(key).join('.')}]`]
-  for (const [word, item] of Object.entries(Object(value))) lines.push(`${key(word)} = ${tomlValue(item)}`)
-  return lines
-}
-
-function tomlValue(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(tomlValue).join(', ')}]`
-  if (typeof value === 'object' && value !== null) {
-    const pairs = Object.entries(value).map(([key, item]) => `${JSON.stringify(key)} = ${tomlValue(item)}`)
-    return `{ ${pairs.join(', ')} }`
-  }
-  return JSON.stringify(value)
+  const ignore = join(folder, '.gitignore')
+  if (basename(folder) === '.busbar' && !existsSync(ignore)) writeFileSync(ignore, '*\n')
 }

@@ -135,7 +135,7 @@ async function add(session: Session, name: string, options: AddOptions): Promise
     }
     return addAgent(file, name, entry)
   }
-  await makeEdits(session, snapshot, [{ target, plan }])
+  await makeEdits(session, snapshot, [{ target, plan, meant: { agents: [name] } }])
   session.out.answer({ added: name, file: target.file }, () => [
     `Added the agent ${name}.`,
     `See what it may use: busbar agents list`,
@@ -153,6 +153,7 @@ async function remove(session: Session, name: string): Promise<void> {
     .map(({ source }) => ({
       target: layerTarget(snapshot, source.file),
       plan: (file: Target) => removeAgent(file, name),
+      meant: { agents: [name] },
     }))
   if (edits.length === 0) {
     const near = nearest(name, names)

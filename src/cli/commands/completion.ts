@@ -2,6 +2,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import { loadConfig } from '../../config/load.ts'
+import { NAME } from '../../config/schema-values.ts'
 import { command, GLOBAL_OPTIONS } from '../command.ts'
 import type { Entry } from '../commands.ts'
 
@@ -33,9 +34,13 @@ Examples:
 function scriptFor(shell: string): string {
   switch (shell) {
     case 'bash':
+      // Not `compgen -W`: it expands its words, and they are names from files nobody may have trusted.
       return `_busbar() {
-  local IFS=$'\\n'
-  COMPREPLY=($(compgen -W "$(busbar completion words "\${COMP_WORDS[@]:1:COMP_CWORD-1}" 2>/dev/null)" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  local word current="\${COMP_WORDS[COMP_CWORD]}"
+  COMPREPLY=()
+  while IFS= read -r word; do
+    [[ $word == "$current"* ]] && COMPREPLY+=("$word")
+  done < <(busbar completion words -- "\${COMP_WORDS[@]:1:COMP_CWORD-1}" 2>/dev/null)
 }
 complete -o default -F _busbar busbar
 `
@@ -43,14 +48,14 @@ complete -o default -F _busbar busbar
       return `#compdef busbar
 _busbar() {
   local -a found
-  found=("\${(@f)$(busbar completion words "\${words[@]:1:$((CURRENT-2))}" 2>/dev/null)}")
+  found=("\${(@f)$(busbar completion words -- "\${words[@]:1:$((CURRENT-2))}" 2>/dev/null)}")
   compadd -a found
   _files
 }
 compdef _busbar busbar
 `
     case 'fish':
-      return `complete -c busbar -f -a '(busbar completion words (commandline -opc)[2..-1] 2>/dev/null)'
+      return `complete -c busbar -f -a '(busbar completion words -- (commandline -opc)[2..-1] 2>/dev/null)'
 `
     default:
       throw new Fault('USAGE', `"${shell}" is not a shell Busbar knows`, { hint: 'use bash, zsh or fish' })
@@ -84,8 +89,10 @@ async function names(command: string, sub: string | undefined): Promise<string[]
         : NAMED[command]
   if (kind === undefined) return []
   const snapshot = await loadConfig()
-  if (kind === 'agents') return Object.keys(snapshot.config.agents)
-  if (kind === 'servers') return [...snapshot.servers.keys()]
+  // Only names that mean nothing to a shell.
+  const plain = (names: Iterable<string>) => [...names].filter((name) => NAME.test(name))
+  if (kind === 'agents') return plain(Object.keys(snapshot.config.agents))
+  if (kind === 'servers') return plain(snapshot.servers.keys())
   const { clientsOf } = await import('../../config/clients.ts')
   return clientsOf(snapshot.places, snapshot.root).map((client) => client.id)
 }

@@ -8,9 +8,9 @@ import { type Client, clientsOf } from '../../config/clients.ts'
 import { loadConfig } from '../../config/load.ts'
 import { addServer, type Target } from '../../config/plan.ts'
 import { problemLine } from '../../config/problem.ts'
-import { transportOf } from '../../config/schema-server.ts'
+import { serverSchema, transportOf } from '../../config/schema-server.ts'
 import type { ServerEntry, Snapshot } from '../../config/snapshot.ts'
-import { absolute } from '../../config/sources.ts'
+import { absolute, rootOf } from '../../config/sources.ts'
 import { plain } from '../../config/tree.ts'
 import { maskSecrets } from '../../config/view.ts'
 import { command } from '../command.ts'
@@ -18,6 +18,7 @@ import { nearPath } from '../describe.ts'
 import { makeEdits, SCOPE_OPTION, type WriteScope, writeScope, writeTarget } from '../edit.ts'
 import { importable } from '../importable.ts'
 import { canAsk, confirm } from '../prompt.ts'
+import { oneLine, reviewServer } from '../review.ts'
 import type { Session } from '../session.ts'
 
 interface ImportOptions {
@@ -39,7 +40,7 @@ interface Found {
 
 export const spec = command({
   summary: 'take over servers from other tools',
-  words: '[client or file]',
+  words: '[client|file]',
   options: {
     'dry-run': { about: 'show what would be taken over, write nothing' },
     yes: { short: 'y', about: 'write without being asked' },
@@ -77,7 +78,7 @@ async function run(session: Session, what: string | undefined, options: ImportOp
     out.answer(data([]), () => 'No servers of other tools were found.')
     return
   }
-  if (!out.json) for (const line of table(session, found)) out.note(line)
+  if (!out.json) for (const line of [...table(session, found), ...reviews(session, wanted)]) out.note(line)
   if (wanted.length === 0 || options['dry-run']) {
     out.answer(data([]), () =>
       wanted.length === 0 ? 'Nothing new to take over.' : `${wanted.length} would be taken over.`,
@@ -94,6 +95,7 @@ async function run(session: Session, what: string | undefined, options: ImportOp
     target: writeTarget(session, snapshot, scope),
     plan: (file: Target) =>
       wanted.filter((it) => it.scope === scope).flatMap((it) => addServer(file, it.name, it.entry)),
+    meant: { servers: wanted.map((it) => it.name) },
   }))
   await makeEdits(
     session,
@@ -121,13 +123,14 @@ async function find(
       for (const problem of theirs.problems)
         if (problem.file === file) session.out.warn(problemLine({ ...problem, severity: 'warning' }))
       for (const entry of theirs.servers.values()) {
-        const made = toImport(entry, client.title, file, scope ?? own, snapshot)
+        const made = toImport(entry, client, file, scope ?? own, snapshot)
         if (!made) continue
         const other = found.get(made.name)
         if (other && canonical(other.entry) === canonical(made.entry)) continue
         // Two tools, two servers, one name: both are offered.
         const name = other ? `${made.name}-${client.id}` : made.name
-        if (!found.has(name)) found.set(name, { ...made, name })
+        if (!found.has(name))
+          found.set(name, { ...made, name, state: stateOf(name, made.entry, entry, file, snapshot) })
       }
     }
   return [...found.values()]
@@ -151,20 +154,40 @@ function chosen(snapshot: Snapshot, what: string | undefined): Client[] {
 
 function toImport(
   entry: ServerEntry,
-  client: string,
+  client: Client,
   file: string,
   scope: WriteScope,
   snapshot: Snapshot,
-): Found | undefined {
+): Omit<Found, 'state'> | undefined {
   if (!entry.definition || !entry.tree) return undefined
-  const { name, entry: definition } = importable(entry.name, plain(entry.tree))
-  const existing = snapshot.servers.get(name)
-  const now = existing?.tree && importable(name, plain(existing.tree)).entry
-  const state = now === undefined ? 'new' : canonical(now) === canonical(definition) ? 'same' : 'differs'
+  const { name, entry: definition } = importable(entry.name, plain(entry.tree), rootOf(file), snapshot.root)
   const transport = transportOf(entry.definition) ?? 'stdio'
+  return { name, client: client.title, file, scope, entry: definition, transport }
+}
+
+function stateOf(
+  name: string,
+  definition: Record<string, unknown>,
+  theirs: ServerEntry,
+  file: string,
+  snapshot: Snapshot,
+): Found['state'] {
   // What is read in place already (an extended or default file) need not be copied.
-  const inPlace = existing?.sources.some((source) => source.file === file)
-  return { name, client, file, scope, entry: definition, transport, state: inPlace ? 'same' : state }
+  const standing = snapshot.servers.get(theirs.name)
+  if (standing?.sources.some((source) => source.file === file)) return 'same'
+  const existing = snapshot.servers.get(name)
+  if (!existing?.tree) return existing ? 'differs' : 'new'
+  const now = importable(name, plain(existing.tree), snapshot.root, snapshot.root).entry
+  return canonical(now) === canonical(definition) ? 'same' : 'differs'
+}
+
+/** What the table has no room for: everything that counts once it is trusted. */
+function reviews({ out }: Session, wanted: readonly Found[]): string[] {
+  return wanted.flatMap((it) => {
+    const parsed = serverSchema.safeParse(it.entry)
+    const body = reviewServer({ parts: it.entry, definition: parsed.success ? parsed.data : undefined }, out)
+    return [out.style('bold', oneLine(it.name)), ...body, '']
+  })
 }
 
 function table(session: Session, found: readonly Found[]): string[] {

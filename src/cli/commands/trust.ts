@@ -2,14 +2,15 @@
 
 import { Fault } from '../../base/fault.ts'
 import { variablesOf } from '../../config/expand.ts'
-import { hazardsOf } from '../../config/hazards.ts'
+import { hazardsOf, settingsHazards } from '../../config/hazards.ts'
 import type { Snapshot } from '../../config/snapshot.ts'
 import { forgetTrust, recordTrust, type Subject, trustSubjects } from '../../config/trust.ts'
 import { maskSecrets } from '../../config/view.ts'
 import { command } from '../command.ts'
-import { nearPath, serverNamed } from '../describe.ts'
-import { type Output, safe } from '../output.ts'
+import { nearPath, placeText, serverNamed } from '../describe.ts'
+import type { Output } from '../output.ts'
 import { canAsk, confirm } from '../prompt.ts'
+import { oneLine, reviewServer, reviewSettings, settingsTitle } from '../review.ts'
 
 interface TrustOptions {
   readonly yes?: boolean
@@ -87,14 +88,15 @@ async function agreed(
 }
 
 function title(subject: Subject): string {
-  return subject.kind === 'server' ? subject.name : `settings of ${nearPath(subject.file)}`
+  return subject.kind === 'server' ? oneLine(subject.name) : settingsTitle(subject.file)
 }
 
 function record(subject: Subject, snapshot: Snapshot): object {
   const { kind, name, file, state, changed } = subject
   const { parts } = subject.content()
   const definition = kind === 'server' ? snapshot.config.servers[name] : undefined
-  const hazards = definition ? hazardsOf(definition) : []
+  const hazards = kind === 'settings' ? settingsHazards(parts) : definition ? hazardsOf(definition) : []
+  const hides = hidden(subject, snapshot)
   return {
     kind,
     name,
@@ -104,37 +106,35 @@ function record(subject: Subject, snapshot: Snapshot): object {
     parts: maskSecrets(parts),
     variables: variablesOf(parts),
     hazards,
+    hides,
   }
 }
 
-/** Nothing is cut short: what is not shown cannot be agreed to. */
 function describe(subject: Subject, snapshot: Snapshot, out: Output): string[] {
   const { parts, binary } = subject.content()
-  const masked = Object(maskSecrets(parts))
-  const lines = [
+  const state = subject.state === 'changed' ? out.style('yellow', 'changed since you trusted it') : 'new'
+  const program = parts['command'] === undefined ? undefined : (binary?.path ?? 'not found on this machine')
+  const body =
+    subject.kind === 'settings'
+      ? reviewSettings(parts, out)
+      : reviewServer(
+          {
+            parts,
+            definition: snapshot.config.servers[subject.name],
+            program,
+            hides: hidden(subject, snapshot),
+          },
+          out,
+        )
+  return [
     '',
-    `${out.style('bold', title(subject))}  ${subject.state === 'changed' ? out.style('yellow', 'changed since you trusted it') : 'new'}`,
+    `${out.style('bold', title(subject))}  ${state}`,
+    `  in        ${subject.files.map((file) => oneLine(nearPath(file))).join(', ')}`,
+    ...body,
+    ...(subject.changed.length > 0 ? [`  changed   ${subject.changed.map(oneLine).join(', ')}`] : []),
   ]
-  lines.push(`  in        ${safe(nearPath(subject.file))}`)
-  const add = (label: string, text: string) => lines.push(`  ${label.padEnd(9)} ${safe(text)}`)
-  if (subject.kind === 'server') {
-    const definition = snapshot.config.servers[subject.name]
-    const { command, args = [], url } = masked
-    if (command !== undefined) add('runs', [command, ...args].map(quote).join(' '))
-    if (command !== undefined) add('program', binary?.path ?? 'not found on this machine')
-    if (url !== undefined) add('reaches', url)
-    for (const [key, value] of Object.entries(masked))
-      if (!['command', 'args', 'url', 'binary', 'root'].includes(key)) add(key, JSON.stringify(value))
-    const variables = variablesOf(parts)
-    if (variables.length > 0) add('reads', variables.join(', '))
-    for (const hazard of definition ? hazardsOf(definition) : [])
-      lines.push(`  ${out.style('yellow', 'look:')}     ${safe(hazard)}`)
-  } else for (const [key, value] of Object.entries(masked)) add(key, JSON.stringify(value))
-  if (subject.changed.length > 0) add('changed', subject.changed.join(', '))
-  return lines
 }
 
-function quote(word: unknown): string {
-  const text = String(word)
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : JSON.stringify(text)
+function hidden(subject: Subject, snapshot: Snapshot): string[] {
+  return subject.kind === 'server' ? (snapshot.servers.get(subject.name)?.hides ?? []).map(placeText) : []
 }

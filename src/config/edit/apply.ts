@@ -14,6 +14,8 @@ export function applyChange(data: unknown, change: Change): unknown {
       return withoutValue(data, change.path)
     case 'append':
       return withElement(data, change.path, change.value)
+    case 'drop':
+      return withoutElements(data, change.path, change.value)
   }
 }
 
@@ -81,6 +83,16 @@ function withElement(data: unknown, path: Path, value: unknown): unknown {
   return substitute(data, list, [...list, value])
 }
 
+function withoutElements(data: unknown, path: Path, value: unknown): unknown {
+  const list = path.reduce<unknown>(childOf, data)
+  if (!Array.isArray(list)) return data
+  return substitute(
+    data,
+    list,
+    list.filter((element) => !isDeepStrictEqual(element, value)),
+  )
+}
+
 function withChild(holder: unknown, path: Path, depth: number, value: unknown): Holder {
   const segment = path[depth] ?? ''
   if (isMap(holder)) return { ...holder, [String(segment)]: value }
@@ -93,7 +105,8 @@ function withChild(holder: unknown, path: Path, depth: number, value: unknown): 
   return index === holder.length ? [...holder, value] : holder.with(index, value)
 }
 
-function childOf(holder: unknown, segment: string | number): unknown {
+/** A member of a map or list. */
+export function childOf(holder: unknown, segment: string | number): unknown {
   if (Array.isArray(holder)) return holder[listIndex(segment)]
   return isMap(holder) && Object.hasOwn(holder, segment) ? holder[segment] : undefined
 }

@@ -7,5 +7,7 @@ export type Change =
   | { readonly kind: 'set'; readonly path: Path; readonly value: unknown }
   /** Takes a map's key or a list's element away; nothing happens where it is absent. */
   | { readonly kind: 'delete'; readonly path: Path }
+  /** Takes every element equal to `value` out of the list at `path`; by value, since an alias may share the list. */
+  | { readonly kind: 'drop'; readonly path: Path; readonly value: unknown }
   /** Puts an element at the end of the list at `path`, which is made when absent; an equal element stays the only one. */
   | { readonly kind: 'append'; readonly path: Path; readonly value: unknown }

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Fault } from '../../base/fault.ts'
 import { pathText } from '../problem.ts'
-import { applyChange } from './apply.ts'
+import { applyChange, childOf } from './apply.ts'
 import type { Change } from './change.ts'
 import { readJsonc } from './jsonc.ts'
 import type { Reading } from './reading.ts'
@@ -17,9 +17,15 @@ export function editText(text: string, syntax: 'yaml' | 'json', changes: readonl
   let body = text.slice(mark.length)
   let reading = read(body)
   for (const change of changes.map(cleaned)) {
-    const made = madeChange(body, reading, change, read)
-    body = made.body
-    reading = made.reading
+    let next: Change | undefined = change
+    while (next !== undefined) {
+      const step: Change | undefined = next.kind === 'drop' ? firstDrop(reading, next) : next
+      if (step === undefined) break
+      const made = madeChange(body, reading, step, read)
+      body = made.body
+      reading = made.reading
+      next = next.kind === 'drop' ? next : undefined
+    }
   }
   if (!reading.ok) throw unreadable(reading.problem)
   return mark + body
@@ -40,6 +46,13 @@ function madeChange(body: string, reading: Reading, change: Change, read: (text:
   const result = read(next)
   if (!result.ok || !isDeepStrictEqual(result.data, wanted)) throw unsafe(change, result)
   return { body: next, reading: result }
+}
+
+/** The removal of the first element that is to be dropped, in the file as it is by now. */
+function firstDrop(reading: Reading, { path, value }: Change & { kind: 'drop' }): Change | undefined {
+  const list = reading.ok ? path.reduce<unknown>(childOf, reading.data) : undefined
+  const index = Array.isArray(list) ? list.findIndex((item) => isDeepStrictEqual(item, value)) : -1
+  return index < 0 ? undefined : { kind: 'delete', path: [...path, index] }
 }
 
 /** Changes carry JSON data; what JSON cannot hold (undefined members) is left out before it is compared. */

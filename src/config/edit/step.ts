@@ -34,6 +34,9 @@ export function planStep<T extends Tree<T>>(root: T, change: Change): Step<T> | 
       return put(node, found, change.path.slice(depth), [change.value])
     case 'set':
       return put(node, found, change.path.slice(depth), change.value)
+    case 'drop':
+      // Made as one removal after another.
+      return undefined
   }
 }
 

@@ -1,8 +1,8 @@
 // Agents, their workers and their servers, in the native form and in the `integrations:` form.
 
-import type { Document } from '../document.ts'
+import { type Document, problemIn } from '../document.ts'
 import type { Path } from '../edit/change.ts'
-import { type Problem, pathText, valueText } from '../problem.ts'
+import { type Problem, valueText } from '../problem.ts'
 import type { Format } from './detect.ts'
 import { isRecord, type Shape } from './shape.ts'
 
@@ -11,7 +11,9 @@ export function readAgents(document: Document, format: Format, shape: Shape, pro
   const agents = isRecord(document.value) ? document.value['agents'] : undefined
   if (agents === undefined || agents === null) return
   if (!isRecord(agents)) {
-    problems.push(at(document, ['agents'], `is ${valueText(agents)}; expected a map of agents by name`))
+    problems.push(
+      problemIn(document, ['agents'], `is ${valueText(agents)}; expected a map of agents by name`),
+    )
     return
   }
   for (const [name, raw] of Object.entries(agents))
@@ -48,7 +50,7 @@ function readAgent(
   target: Path,
 ): void {
   if (!isRecord(raw)) {
-    problems.push(at(document, from, `is ${valueText(raw)}; expected a map`))
+    problems.push(problemIn(document, from, `is ${valueText(raw)}; expected a map`))
     return
   }
   shape.ensure(target, {}, from)
@@ -99,7 +101,7 @@ function readWorkers(
     return
   }
   if (!Array.isArray(value)) {
-    problems.push(at(document, from, `is ${valueText(value)}; expected a map of workers by name`))
+    problems.push(problemIn(document, from, `is ${valueText(value)}; expected a map of workers by name`))
     return
   }
   value.forEach((item, index) => {
@@ -110,7 +112,7 @@ function readWorkers(
       read(item['name'], raw, place)
     } else if (isRecord(item))
       for (const [name, raw] of Object.entries(item)) read(name, raw, [...place, name])
-    else problems.push(at(document, place, `is ${valueText(item)}; expected a worker`))
+    else problems.push(problemIn(document, place, `is ${valueText(item)}; expected a worker`))
   })
 }
 
@@ -118,7 +120,7 @@ function readWorkers(
 function readPerAgent(document: Document, shape: Shape, problems: Problem[], value: unknown): void {
   const from = ['integrations', 'per_agent']
   if (!isRecord(value)) {
-    problems.push(at(document, from, `is ${valueText(value)}; expected a map of lists by agent`))
+    problems.push(problemIn(document, from, `is ${valueText(value)}; expected a map of lists by agent`))
     return
   }
   const agents = isRecord(document.value) ? document.value['agents'] : undefined
@@ -151,8 +153,4 @@ function readComposio(shape: Shape, value: unknown, from: Path): void {
   shape.put(['composio'], {}, from)
   for (const [key, item] of Object.entries(value))
     if (item !== null) shape.put(['composio', key === 'api_key' ? 'apiKey' : key], item, [...from, key])
-}
-
-function at(document: Document, path: Path, message: string): Problem {
-  return { severity: 'error', file: document.file, ...document.at(path), path: pathText(path), message }
 }

@@ -1,12 +1,12 @@
 // From a document of any known format to one native shape.
 
-import type { Document } from '../document.ts'
+import { type Document, problemIn } from '../document.ts'
 import type { Path } from '../edit/change.ts'
-import { type Problem, pathText, valueText } from '../problem.ts'
+import { type Problem, valueText } from '../problem.ts'
 import { readAgents, readIntegrations } from './agents.ts'
 import type { Format } from './detect.ts'
 import { readServerEntry } from './server-entry.ts'
-import { isRecord, Shape } from './shape.ts'
+import { dig, isRecord, Shape } from './shape.ts'
 
 export interface Reading {
   readonly shape: Shape
@@ -57,14 +57,16 @@ export function readFormat(document: Document, known: Format, root: string): Rea
     if (Array.isArray(servers)) readServerList(document, format, shape, problems, container, servers)
     else if (isRecord(servers)) readServerMap(document, format, shape, problems, container, servers)
     else if (servers !== null && servers !== undefined)
-      problems.push(at(document, container, `is ${valueText(servers)}; expected a map of servers by name`))
+      problems.push(
+        problemIn(document, container, `is ${valueText(servers)}; expected a map of servers by name`),
+      )
   }
   if (format.id === 'claude-code') switchOff(value, ['projects', root, 'disabledMcpServers'], shape)
   if (format.id === 'gemini') readGeminiLists(value, shape)
   if (format.id === 'aicib') readIntegrations(document, shape, problems)
   if (format.id === 'busbar' || format.id === 'aicib') readSettings(value, format, shape)
   if (format.id === 'mcp-servers') readSwitches(document, value, shape, problems)
-  if (format.id === 'busbar' || format.id === 'aicib') readAgents(document, format, shape, problems)
+  if (format.ours) readAgents(document, format, shape, problems)
   return { shape, problems }
 }
 
@@ -94,11 +96,10 @@ function readServerMap(
 ): void {
   for (const [key, raw] of Object.entries(servers)) {
     const from = [...container, key]
-    if (!format.ours && isRecord(raw) && !isServer(raw)) continue
-    // Cline's marketplace names servers like `github.com/owner/repo`; our addresses are `server/tool`.
-    const name = format.ours ? key : key.trim().replaceAll('/', '-')
+    if (!format.ours && isRecord(raw) && isSomethingElse(format, raw)) continue
+    const name = format.ours ? key : freeName(key, servers)
     if (shape.get(['servers', name]) !== undefined) {
-      if (format.ours) problems.push(at(document, from, 'is defined twice in this file'))
+      if (format.ours) problems.push(problemIn(document, from, 'is defined twice in this file'))
       // In ~/.claude.json the project's own entry goes before the general one.
       if (format.id !== 'claude-code') continue
     }
@@ -118,33 +119,53 @@ function readServerList(
   servers.forEach((raw, index) => {
     const from = [...container, index]
     if (!isRecord(raw)) {
-      problems.push(at(document, from, `is ${valueText(raw)}; expected a server with id, name and command`))
+      problems.push(
+        problemIn(document, from, `is ${valueText(raw)}; expected a server with id, name and command`),
+      )
       return
     }
     const { id, name, ...entry } = raw
     const key = id ?? name
     if (typeof key !== 'string' || key === '') {
-      problems.push(at(document, [...from, 'id'], `is ${valueText(key)}; expected a text, the server's name`))
+      problems.push(
+        problemIn(document, [...from, 'id'], `is ${valueText(key)}; expected a text, the server's name`),
+      )
       return
     }
     if (shape.get(['servers', key]) !== undefined) {
-      problems.push(at(document, [...from, 'id'], `is ${valueText(key)}, which an earlier server has`))
+      problems.push(problemIn(document, [...from, 'id'], `is ${valueText(key)}, which an earlier server has`))
       return
     }
     readServerEntry(entry, { from, target: ['servers', key], shape, traits: format, document })
     if (typeof name === 'string' && name !== key)
       shape.put(['servers', key, 'prefix'], name, [...from, 'name'])
     else if (name !== undefined && typeof name !== 'string')
-      problems.push(at(document, [...from, 'name'], `is ${valueText(name)}; expected a text`))
+      problems.push(problemIn(document, [...from, 'name'], `is ${valueText(name)}; expected a text`))
   })
 }
 
-/** Entries of another tool that stand for something else: built-in parts, extensions, switches. */
+/** Cline's marketplace names servers like `github.com/owner/repo`; our addresses are `server/tool`. */
+function freeName(key: string, servers: Record<string, unknown>): string {
+  const name = key.trim().replaceAll('/', '-')
+  if (name === key) return name
+  let free = name
+  for (let count = 2; Object.hasOwn(servers, free); count++) free = `${name}-${count}`
+  return free
+}
+
+/** Entries of another tool that are no servers: Goose's own parts, Zed's extensions, opencode's bare switches. */
+function isSomethingElse(format: Format, raw: Record<string, unknown>): boolean {
+  const says = (...keys: string[]) => keys.some((key) => raw[key] !== undefined && raw[key] !== null)
+  if (format.id === 'goose') return !['stdio', 'sse', 'streamable_http'].includes(String(raw['type']))
+  if (format.id === 'zed') return says('settings') && !says('command', 'url')
+  if (format.id === 'opencode')
+    return Object.keys(raw).every((key) => key === 'enabled' || key === 'disabled')
+  return false
+}
+
 function isServer(raw: Record<string, unknown>): boolean {
-  const type = raw['type']
-  if (typeof type === 'string' && /^(?:builtin|platform|frontend|inline_python)$/.test(type)) return false
-  return ['command', 'cmd', 'url', 'uri', 'serverUrl', 'httpUrl', 'type', 'transport', 'args'].some(
-    (key) => key in raw && raw[key] !== null,
+  return ['command', 'cmd', 'url', 'type'].some(
+    (key) => typeof raw[key] === 'string' || Array.isArray(raw[key]),
   )
 }
 
@@ -153,6 +174,8 @@ function readSettings(value: Record<string, unknown>, format: Format, shape: Sha
     if (READ_ELSEWHERE.has(key) || section === null) continue
     // In somebody's company file the other sections are none of our business.
     if (format.id === 'aicib' && !SETTINGS.has(key)) continue
+    // Off in one place is off.
+    if (key === 'enabled' && shape.get(['enabled']) === false) continue
     if (isRecord(section)) {
       shape.ensure([key], {}, [key])
       for (const [name, item] of Object.entries(section)) shape.put([key, name], item, [key, name])
@@ -175,7 +198,7 @@ function readSwitches(
     const given = value[key]
     if (given === undefined || given === null) continue
     if (typeof given === 'boolean') shape.put(target, convert(given), [key])
-    else problems.push(at(document, [key], `is ${valueText(given)}; expected true or false`))
+    else problems.push(problemIn(document, [key], `is ${valueText(given)}; expected true or false`))
   }
 }
 
@@ -214,14 +237,4 @@ function withInputs(format: Format, value: Record<string, unknown>): Format {
       return fallback === undefined ? whole : `\${input:${id}:-${fallback}}`
     })
   return { ...format, rewrite }
-}
-
-function at(document: Document, path: Path, message: string): Problem {
-  return { severity: 'error', file: document.file, ...document.at(path), path: pathText(path), message }
-}
-
-function dig(value: unknown, path: Path): unknown {
-  let found = value
-  for (const step of path) found = isRecord(found) && Object.hasOwn(found, step) ? found[step] : undefined
-  return found
 }

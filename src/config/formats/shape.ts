@@ -34,9 +34,7 @@ export class Shape {
   }
 
   get(path: Path): unknown {
-    let found: unknown = this.data
-    for (const step of path) found = isRecord(found) && Object.hasOwn(found, step) ? found[step] : undefined
-    return found
+    return dig(this.data, path)
   }
 
   /** Where something at a native path stood in the file. */
@@ -51,6 +49,16 @@ export class Shape {
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** What stands at a path of plain data, or undefined. */
+export function dig(value: unknown, path: Path): unknown {
+  let found = value
+  for (const step of path) {
+    if (Array.isArray(found) && typeof step === 'number') found = found[step]
+    else found = isRecord(found) && Object.hasOwn(found, step) ? found[step] : undefined
+  }
+  return found
 }
 
 // --- internal ---
