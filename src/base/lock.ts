@@ -1,7 +1,7 @@
 // A lock between processes: a file made exclusively, naming its owner. The kernel does not release it when the owner
 // dies, so a waiter may take it from an owner that is provably gone.
 
-import { closeSync, linkSync, openSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { closeSync, linkSync, openSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from './fault.ts'
 
@@ -71,8 +71,8 @@ function tryAcquire(path: string): boolean {
 function breakLock(path: string, owner: string): void {
   const breaker = `${path}.break`
   if (!createExclusive(breaker, me())) {
-    const age = Date.now() - (statSync(breaker, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
-    if (age > 5_000) remove(breaker)
+    const other = readOwner(breaker)
+    if (other !== undefined && isGone(other, breaker)) remove(breaker)
     return
   }
   try {
@@ -124,7 +124,8 @@ function isGone(owner: string, path: string): boolean {
   try {
     process.kill(number, 0)
   } catch (error) {
-    return isCode(error, 'ESRCH')
+    // EPERM: it lives and is somebody else's; its start still tells whether it is the owner.
+    if (isCode(error, 'ESRCH')) return true
   }
   const now = startOf(number)
   return started !== undefined && started !== '' && now !== undefined && now !== started

@@ -4,7 +4,7 @@
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const wanted = word.toLowerCase()
   // One slip for every three letters: "githb" finds github, "x" finds nothing.
-  const allowed = Math.min(3, Math.max(1, Math.floor(wanted.length / 3)))
+  const allowed = wanted.length < 2 ? 0 : Math.min(3, Math.max(1, Math.floor(wanted.length / 3)))
   let best: string | undefined
   let bestDistance = allowed + 1
   for (const candidate of candidates) {

@@ -42,8 +42,8 @@ export function assemble(found: Found, read: readonly Problem[]): Snapshot {
     problems.push(...composio.problems)
   }
   const agents = agentsOf(merged)
-  const brokenAgents = found.layers.flatMap((layer) => layer.brokenAgents)
-  for (const problem of checkNames(merged, brokenAgents, new Set(entries.keys()))) problems.push(problem)
+  const leftOut = found.layers.flatMap((layer) => layer.leftOut)
+  for (const problem of checkNames(merged, leftOut, new Set(entries.keys()))) problems.push(problem)
   const configured = new Set(entries.keys())
   const known = new Set([...configured, ...CATALOG.map((entry) => entry.name)])
   const who = assignments({ ...settings, agents }, known, configured)

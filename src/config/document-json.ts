@@ -1,6 +1,6 @@
 // JSON with positions. Comments and trailing commas are accepted, as every client with an MCP file does.
 
-import { findNodeAtLocation, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
+import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
 import type { Document, Position, Reading } from './document.ts'
 import type { Path } from './edit/change.ts'
 import type { Problem } from './problem.ts'
@@ -8,16 +8,17 @@ import type { Problem } from './problem.ts'
 export function parseJsonDocument(file: string, original: string): Reading {
   // The byte-order mark is kept in `text` for edits; the parser does not know it, so it sees a space instead.
   const text = original.replace(/^\uFEFF/, ' ')
+  const positionAt = lineIndex(text)
   const errors: ParseError[] = []
   const tree = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true })
   const problems: Problem[] = errors.map((error) => ({
     severity: 'error',
     file,
-    ...positionAt(text, error.offset),
+    ...positionAt(error.offset),
     message: jsonMessage(printParseErrorCode(error.error)),
   }))
   if (problems.length > 0) return { kind: 'broken', problems: problems.slice(0, 5) }
-  const value = tree === undefined ? null : toValue(tree, file, text, problems)
+  const value = tree === undefined ? null : toValue(tree, file, positionAt, problems)
   if (problems.length > 0) return { kind: 'broken', problems }
   const document: Document = {
     file,
@@ -26,10 +27,10 @@ export function parseJsonDocument(file: string, original: string): Reading {
     value,
     at: (path) => {
       const node = tree && find(tree, path)
-      return node && positionAt(text, node.offset)
+      return node && positionAt(node.offset)
     },
     typed: (path) => {
-      const node = tree && findNodeAtLocation(tree, [...path])
+      const node = tree && nodeAt(tree, path)
       if (node?.type !== 'number' && node?.type !== 'boolean') return undefined
       return text.slice(node.offset, node.offset + node.length)
     },
@@ -37,27 +38,67 @@ export function parseJsonDocument(file: string, original: string): Reading {
   return { kind: 'document', document }
 }
 
-/** Line and column (from 1) of an offset. */
-function positionAt(text: string, offset: number): Position {
-  const before = text.slice(0, offset)
-  const line = before.split('\n').length
-  return { line, column: offset - before.lastIndexOf('\n') }
-}
-
 // --- internal ---
+
+/** Line and column (from 1) of an offset; the lines are counted once. */
+function lineIndex(text: string): (offset: number) => Position {
+  let starts: number[] | undefined
+  return (offset) => {
+    starts ??= [0, ...[...text.matchAll(/\n/g)].map((match) => match.index + 1)]
+    let low = 0
+    let high = starts.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if ((starts[middle] ?? 0) <= offset) low = middle
+      else high = middle - 1
+    }
+    return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 }
+  }
+}
 
 /** The node of the longest part of the path that exists; of a property, its key. */
 function find(tree: Node, path: Path): Node {
   for (let length = path.length; length > 0; length--) {
-    const node = findNodeAtLocation(tree, path.slice(0, length))
+    const node = nodeAt(tree, path.slice(0, length))
     if (node === undefined) continue
     return node.parent?.type === 'property' ? node.parent : node
   }
   return tree
 }
 
-function toValue(node: Node, file: string, text: string, problems: Problem[]): unknown {
-  if (node.type === 'array') return (node.children ?? []).map((child) => toValue(child, file, text, problems))
+const members = new WeakMap<Node, Map<string, Node>>()
+
+/** The node at a path. Members are looked up in a map that is made once: files with many servers ask for each. */
+function nodeAt(tree: Node, path: Path): Node | undefined {
+  let node: Node | undefined = tree
+  for (const step of path) {
+    if (node?.type === 'array' && typeof step === 'number') node = node.children?.[step]
+    else if (node?.type === 'object') node = membersOf(node).get(String(step))
+    else return undefined
+  }
+  return node
+}
+
+function membersOf(node: Node): Map<string, Node> {
+  const known = members.get(node)
+  if (known) return known
+  const made = new Map<string, Node>()
+  for (const property of node.children ?? []) {
+    const [key, value] = property.children ?? []
+    if (key && value) made.set(String(key.value), value)
+  }
+  members.set(node, made)
+  return made
+}
+
+function toValue(
+  node: Node,
+  file: string,
+  positionAt: (offset: number) => Position,
+  problems: Problem[],
+): unknown {
+  if (node.type === 'array')
+    return (node.children ?? []).map((child) => toValue(child, file, positionAt, problems))
   if (node.type !== 'object') return node.value
   const object: Record<string, unknown> = {}
   for (const property of node.children ?? []) {
@@ -66,11 +107,11 @@ function toValue(node: Node, file: string, text: string, problems: Problem[]): u
     const name: string = key.value
     if (Object.hasOwn(object, name)) {
       const message = `the key ${JSON.stringify(name)} stands twice in one object`
-      problems.push({ severity: 'error', file, ...positionAt(text, key.offset), message })
+      problems.push({ severity: 'error', file, ...positionAt(key.offset), message })
     }
     // defineProperty, because assigning to `__proto__` would change the object instead of adding a key.
     Object.defineProperty(object, name, {
-      value: toValue(value, file, text, problems),
+      value: toValue(value, file, positionAt, problems),
       enumerable: true,
       writable: true,
       configurable: true,

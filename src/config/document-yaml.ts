@@ -7,7 +7,9 @@ import {
   isSeq,
   LineCounter,
   type Node,
+  type Pair,
   parseDocument,
+  type YAMLMap,
   type Document as YamlDocument,
 } from 'yaml'
 import type { Document, Position, Reading } from './document.ts'
@@ -19,7 +21,7 @@ export function parseYamlDocument(file: string, text: string): Reading {
   const parsed = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true })
   if (parsed.errors.length > 0) {
     const problems = parsed.errors.map((error): Problem => {
-      const { line, col } = lines.linePos(error.pos[0])
+      const { line, col } = lines.linePos(Math.min(error.pos[0], text.trimEnd().length))
       return { severity: 'error', file, line, column: col, message: yamlMessage(error.code, error.message) }
     })
     return { kind: 'broken', problems }
@@ -30,7 +32,10 @@ export function parseYamlDocument(file: string, text: string): Reading {
   } catch (error) {
     // An unknown or far too often repeated alias.
     const message = error instanceof Error ? error.message : String(error)
-    return { kind: 'broken', problems: [{ severity: 'error', file, message: lowerFirst(message) }] }
+    const [, alias] = /: ([^\s:]+)$/.exec(message) ?? []
+    const at = alias === undefined ? -1 : text.indexOf(`*${alias}`)
+    const place = at < 0 ? {} : { line: lines.linePos(at).line, column: lines.linePos(at).col }
+    return { kind: 'broken', problems: [{ severity: 'error', file, ...place, message: lowerFirst(message) }] }
   }
   const document: Document = {
     file,
@@ -72,7 +77,7 @@ function find(parsed: YamlDocument.Parsed, path: Path): Found {
     let next: Node | undefined
     let nextStart: number | undefined
     if (isMap<Node, Node>(node)) {
-      const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === String(step))
+      const pair = pairsOf(node).get(String(step))
       next = pair?.value ?? undefined
       nextStart = pair === undefined ? undefined : pair.key.range?.[0]
     } else if (isSeq<Node>(node) && typeof step === 'number') {
@@ -85,6 +90,18 @@ function find(parsed: YamlDocument.Parsed, path: Path): Found {
     depth++
   }
   return { node, start, depth }
+}
+
+const pairs = new WeakMap<YAMLMap<Node, Node>, Map<string, Pair<Node, Node>>>()
+
+/** A map's pairs by key, made once: files with many servers ask for each. */
+function pairsOf(node: YAMLMap<Node, Node>): Map<string, Pair<Node, Node>> {
+  const known = pairs.get(node)
+  if (known) return known
+  const made = new Map<string, Pair<Node, Node>>()
+  for (const pair of node.items) if (isScalar(pair.key)) made.set(String(pair.key.value), pair)
+  pairs.set(node, made)
+  return made
 }
 
 function yamlMessage(code: string, message: string): string {

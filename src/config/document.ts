@@ -66,21 +66,13 @@ export async function parseDocument(
   syntax: Syntax = syntaxOf(file, text),
 ): Promise<Reading> {
   try {
-    switch (syntax) {
-      case 'yaml':
-        return (await import('./document-yaml.ts')).parseYamlDocument(file, text)
-      case 'json':
-        return parseJsonDocument(file, text)
-      case 'toml':
-        return (await import('./document-toml.ts')).parseTomlDocument(file, text)
-    }
+    return shallow(await parseAs(file, text, syntax))
   } catch (error) {
     // The parsers recurse, so absurd nesting ends in a RangeError.
     if (error instanceof RangeError) return broken(file, 'is nested too deeply')
     throw error
   }
 }
-
 /** An error at a path of a document. */
 export function problemIn(document: Document, path: Path, message: string): Problem {
   return { severity: 'error', file: document.file, ...document.at(path), path: pathText(path), message }
@@ -104,6 +96,32 @@ export function syntaxOf(file: string, text = ''): Syntax {
 }
 
 // --- internal ---
+
+const MAX_DEPTH = 40
+
+async function parseAs(file: string, text: string, syntax: Syntax): Promise<Reading> {
+  switch (syntax) {
+    case 'yaml':
+      return (await import('./document-yaml.ts')).parseYamlDocument(file, text)
+    case 'json':
+      return parseJsonDocument(file, text)
+    case 'toml':
+      return (await import('./document-toml.ts')).parseTomlDocument(file, text)
+  }
+}
+
+/** No configuration is deep; what is costs time in every later step. */
+function shallow(reading: Reading): Reading {
+  if (reading.kind !== 'document' || depthOf(reading.document.value) <= MAX_DEPTH) return reading
+  return broken(reading.document.file, `is nested too deeply (more than ${MAX_DEPTH} levels)`)
+}
+
+function depthOf(value: unknown, depth = 0): number {
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return depth
+  let most = depth
+  for (const child of Object.values(value)) most = Math.max(most, depthOf(child, depth + 1))
+  return most
+}
 
 function broken(file: string, message: string, hint?: string): Reading {
   return { kind: 'broken', problems: [{ severity: 'error', file, message, ...(hint ? { hint } : {}) }] }

@@ -51,7 +51,10 @@ function describe(issue: Issue, schema: z.core.$ZodType, tree: Tree, prefix: Pat
   const path = [...prefix, ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))]
   const at = subtree(tree, path)
   const value = at && plain(at)
-  const shown = path.some((step) => SECRET_KEYS.has(String(step))) ? kindOf(value) : valueText(value)
+  // Text where a map or list belongs may be a whole command line with a secret in it.
+  const misplaced = typeof value === 'string' && issue.code === 'invalid_type'
+  const shown =
+    misplaced || path.some((step) => SECRET_KEYS.has(String(step))) ? kindOf(value) : valueText(value)
   const say = (message: string, hint?: string): Problem[] => [
     problemAt(tree, path, message, hint === undefined ? {} : { hint }),
   ]
@@ -71,7 +74,8 @@ function describe(issue: Issue, schema: z.core.$ZodType, tree: Tree, prefix: Pat
       return say(`is ${shown}; expected ${list}`, near && `did you mean "${near}"?`)
     }
     case 'invalid_union':
-      return describeUnion(issue, schema, tree, prefix) ?? say(`is ${shown}; ${unionMessage(issue)}`)
+      if (isAuthType(issue)) return describeAuthType(tree, path)
+      return describeUnion(issue, schema, tree, prefix) ?? say(`is ${shown}; ${issue.message}`)
     case 'too_small':
       return say(
         `is ${shown}; expected ${issue.origin === 'string' ? 'some text' : `at least ${issue.minimum}`}`,
@@ -83,11 +87,20 @@ function describe(issue: Issue, schema: z.core.$ZodType, tree: Tree, prefix: Pat
   }
 }
 
-function unionMessage(issue: Issue & { code: 'invalid_union' }): string {
-  // Auth picks its branch by `type`; then zod says only that none fits.
-  if ('discriminator' in issue && issue.discriminator === 'type')
-    return 'expected type none, api_key, oauth or token_file'
-  return issue.message
+/** Auth picks its branch by `type`; for an unknown one zod says only that none fits. */
+function isAuthType(issue: Issue & { code: 'invalid_union' }): boolean {
+  return 'discriminator' in issue && issue.discriminator === 'type'
+}
+
+const AUTH_TYPES = ['none', 'api_key', 'oauth', 'token_file']
+
+function describeAuthType(tree: Tree, path: Path): Problem[] {
+  const at = path.at(-1) === 'type' ? path : [...path, 'type']
+  const found = subtree(tree, at)
+  const value = found && plain(found)
+  const near = typeof value === 'string' ? nearest(value, AUTH_TYPES) : undefined
+  const message = `is ${valueText(value)}; expected one of ${AUTH_TYPES.join(', ')}`
+  return [problemAt(tree, at, message, near ? { hint: `did you mean "${near}"?` } : {})]
 }
 
 /** Of a map that fits no branch, the complaints of the branch that wanted a map are the useful ones. */
@@ -97,8 +110,8 @@ function describeUnion(
   tree: Tree,
   prefix: Path,
 ): Problem[] | undefined {
-  const inner = issue.errors.find(
-    (branch) => !branch.some((item) => item.path.length === 0 && item.code === 'invalid_type'),
+  const inner = issue.errors.find((branch) =>
+    branch.every((item) => item.path.length > 0 || item.code === 'unrecognized_keys'),
   )
   const at = subtree(tree, [...prefix, ...issue.path.map(String)])
   if (inner === undefined || inner.length === 0 || at?.kind !== 'map') return undefined
@@ -111,6 +124,7 @@ function kindOf(value: unknown): string {
   if (value === undefined) return 'missing'
   if (value === null) return 'empty'
   if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'string') return 'text'
   return isRecord(value) ? 'a map' : `a ${typeof value}`
 }
 

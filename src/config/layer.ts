@@ -29,8 +29,8 @@ export interface Layer {
   readonly broken: ReadonlyMap<string, readonly Problem[]>
   /** Where each of those stands in the file. */
   readonly brokenPaths: ReadonlyMap<string, Path>
-  /** Agents that are left out, as they were written: what their lists name is still checked. */
-  readonly brokenAgents: readonly Tree[]
+  /** Agents and defaults that are left out, as they were written: what their lists name is still checked. */
+  readonly leftOut: readonly Tree[]
 }
 
 export interface LayerReport {
@@ -123,9 +123,9 @@ function makeLayer(
     trusted: !inProject && (candidate.own || candidate.scope === 'flag'),
   }
   const checked = checkLayer(treeOf(shape, source), format)
-  const { tree, broken, brokenAgents } = checked
+  const { tree, broken, leftOut } = checked
   const brokenPaths = new Map([...broken.keys()].map((name) => [name, shape.sourceOf(['servers', name])]))
-  const layer = { source, tree, broken, brokenPaths, brokenAgents }
+  const layer = { source, tree, broken, brokenPaths, leftOut }
   return { layer, problems: [...problems, ...checked.problems] }
 }
 
@@ -140,7 +140,7 @@ function formatOf(document: Document, candidate: Candidate): Format | Problem {
   const near = isRecord(value)
     ? Object.keys(value)
         .map((key) => [key, nearest(key, ['servers', 'mcpServers', 'integrations', 'agents'])] as const)
-        .find(([, found]) => found !== undefined)
+        .find(([key, found]) => found !== undefined && found !== key)
     : undefined
   return {
     severity: candidate.asked ? 'error' : 'warning',

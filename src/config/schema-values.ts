@@ -18,7 +18,10 @@ export function about<T extends z.core.$ZodType>(text: string, schema: T): T {
 const DURATION_TEXT = 'expected a duration such as 500ms, 10s or 2m'
 /** `10s`, `500ms`, `2m`, `1h`, or milliseconds as a number; milliseconds after parsing. */
 export const duration = z.pipe(
-  z.union([z.number().check(z.nonnegative()), z.string().check(z.regex(DURATION))], { error: DURATION_TEXT }),
+  z.union(
+    [z.number().check(z.nonnegative()), z.string().check(z.regex(DURATION, { error: DURATION_TEXT }))],
+    { error: DURATION_TEXT },
+  ),
   z.transform((value: number | string) => {
     const [, amount, unit] = DURATION.exec(String(value)) ?? []
     return typeof value === 'number' ? value : Number(amount) * (UNIT_MS[unit ?? ''] ?? 1)
@@ -28,7 +31,9 @@ export const duration = z.pipe(
 const RATE_TEXT = 'expected a rate such as 10/min'
 /** `10/min`, `1/s`, `600/hour`, or a number per minute; per minute after parsing. */
 export const ratePerMinute = z.pipe(
-  z.union([z.number().check(z.nonnegative()), z.string().check(z.regex(RATE))], { error: RATE_TEXT }),
+  z.union([z.number().check(z.nonnegative()), z.string().check(z.regex(RATE, { error: RATE_TEXT }))], {
+    error: RATE_TEXT,
+  }),
   z.transform((value: number | string) => {
     const [, amount, unit] = RATE.exec(String(value)) ?? []
     return typeof value === 'number' ? value : Number(amount) * (PER_MINUTE[unit ?? ''] ?? 1)

@@ -33,6 +33,12 @@ const steward = z.strictObject({
   ),
 })
 
+const store = z.string().check(
+  z.regex(/^(?:sqlite|postgres(?:ql)?:\/\/.+|.*\$\{.+)$/, {
+    error: 'expected sqlite or a postgres:// address',
+  }),
+)
+
 const composio = z.strictObject({
   enabled: about('Adds the server `composio`.', z._default(z.boolean(), false)),
   apiKey: about('Its key; write it as `${VAR}`.', z._default(z.string(), '')),
@@ -51,7 +57,7 @@ const settingsShape = {
     z.prefault(z.strictObject({ model: about('Its model.', z.prefault(model, {})) }), {}),
   ),
   steward: about('The sub-agent that finds, tests, adds and retires servers.', z.prefault(steward, {})),
-  store: about('`sqlite`, or a `postgres://` address.', z._default(word, 'sqlite')),
+  store: about('`sqlite`, or a `postgres://` address.', z._default(store, 'sqlite')),
   composio: about('Composio as one remote server.', z.prefault(composio, {})),
 } as const
 

@@ -1,6 +1,6 @@
 // Where configuration is looked for, lowest layer first.
 
-import { existsSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import type { Environment, Places } from '../base/places.ts'
 import type { Scope } from './tree.ts'
@@ -141,8 +141,7 @@ function projectCandidates({ cwd, env, places }: SourceOptions): Candidate[] {
 }
 
 function firstExisting(folder: string, names: readonly string[]): string {
-  const name =
-    names.find((candidate) => statSync(join(folder, candidate), { throwIfNoEntry: false })) ?? names[0]
+  const name = names.find((candidate) => existsSync(join(folder, candidate))) ?? names[0]
   return join(folder, name ?? '')
 }
 

@@ -84,6 +84,14 @@ export function without(tree: Tree, path: Path): Tree {
   return { ...tree, entries }
 }
 
+/** A copy without these entries of one section. */
+export function withoutAll(tree: Tree, section: string, names: ReadonlySet<string>): Tree {
+  const map = subtree(tree, [section])
+  if (names.size === 0 || tree.kind !== 'map' || map?.kind !== 'map') return tree
+  const entries = new Map([...map.entries].filter(([name]) => !names.has(name)))
+  return { ...tree, entries: new Map(tree.entries).set(section, { ...map, entries }) }
+}
+
 /** Every list and value with its path. */
 export function* leaves(tree: Tree, path: Path = []): Generator<{ path: Path; tree: Tree }> {
   if (tree.kind === 'map' && tree.entries.size > 0) {

@@ -9,19 +9,19 @@ import type { Path } from './edit/change.ts'
 import type { Format } from './formats/detect.ts'
 import { problemAt, problemsOf } from './issues.ts'
 import { type Problem, valueText } from './problem.ts'
-import { settingsSchema } from './schema.ts'
+import { fileSchema, settingsSchema } from './schema.ts'
 import { agentSchema } from './schema-agent.ts'
 import { serverSchema, transportOf } from './schema-server.ts'
 import { NAME, NAME_RULE } from './schema-values.ts'
-import { leaves, plain, subtree, type Tree, without } from './tree.ts'
+import { leaves, plain, subtree, type Tree, without, withoutAll } from './tree.ts'
 
 export interface Checked {
   /** The layer without the entries that have problems. */
   readonly tree: Tree
   readonly problems: readonly Problem[]
   readonly broken: ReadonlyMap<string, readonly Problem[]>
-  /** A tree with nothing but that agent, for each agent that has problems. */
-  readonly brokenAgents: readonly Tree[]
+  /** Agents and defaults that have problems, each as a tree of its own: what their lists name is still checked. */
+  readonly leftOut: readonly Tree[]
 }
 
 /** Checks a layer entry by entry; what fails is taken out and named. */
@@ -29,14 +29,14 @@ export function checkLayer(layer: Tree, format: Format): Checked {
   let tree = layer
   const problems: Problem[] = []
   const broken = new Map<string, readonly Problem[]>()
-  const brokenAgents: Tree[] = []
+  const leftOut: Tree[] = []
   for (const name of keys(layer, ['servers'])) {
     const found = checkServer(layer, name, format).map((problem) => ({ ...problem, server: name }))
-    problems.push(...found)
+    for (const problem of found) problems.push(problem)
     if (found.length === 0) continue
     broken.set(name, found)
-    tree = without(tree, ['servers', name])
   }
+  tree = withoutAll(tree, 'servers', new Set(broken.keys()))
   for (const name of keys(layer, ['agents'])) {
     const found = [
       ...checkName(layer, ['agents', name], name, format),
@@ -45,17 +45,20 @@ export function checkLayer(layer: Tree, format: Format): Checked {
     problems.push(...found.map((problem) => ({ ...problem, agent: name })))
     if (found.length === 0) continue
     tree = without(tree, ['agents', name])
-    brokenAgents.push(onlyAgent(layer, name))
+    leftOut.push(only(layer, ['agents', name]))
   }
   const settings = without(without(layer, ['servers']), ['agents'])
   const result = settingsSchema.safeParse(plain(settings))
-  if (result.success) return { tree, problems, broken, brokenAgents }
-  problems.push(...problemsOf(result.error, settingsSchema, settings, []))
+  if (result.success) return { tree, problems, broken, leftOut }
+  for (const problem of problemsOf(result.error, fileSchema, settings, [])) problems.push(problem)
   for (const issue of result.error.issues) {
     const unknown = issue.code === 'unrecognized_keys' && issue.path.length === 0 ? issue.keys : []
-    for (const key of issue.path.length > 0 ? [String(issue.path[0])] : unknown) tree = without(tree, [key])
+    for (const key of issue.path.length > 0 ? [String(issue.path[0])] : unknown) {
+      if (key === 'defaults' && subtree(tree, [key])) leftOut.push(only(layer, [key]))
+      tree = without(tree, [key])
+    }
   }
-  return { tree, problems, broken, brokenAgents }
+  return { tree, problems, broken, leftOut }
 }
 
 /** A merged server that cannot be started or reached as it stands. */
@@ -88,9 +91,20 @@ export function checkComplete(tree: Tree, name: string): Problem[] {
 }
 
 /** Names in lists that stand for no server, and a lead that is no agent. */
-export function checkNames(tree: Tree, brokenAgents: readonly Tree[], known: ReadonlySet<string>): Problem[] {
-  const agents = new Set([tree, ...brokenAgents].flatMap((it) => keys(it, ['agents'])))
-  return [...[...brokenAgents, tree].flatMap((it) => checkLists(it, known)), ...checkLead(tree, agents)]
+export function checkNames(tree: Tree, leftOut: readonly Tree[], known: ReadonlySet<string>): Problem[] {
+  const agents = new Set([tree, ...leftOut].flatMap((it) => keys(it, ['agents'])))
+  return [...[...leftOut, tree].flatMap((it) => checkLists(it, known)), ...checkLead(tree, agents)]
+}
+
+/** Every text of a subtree that refers to a variable, with its path; used to name the line of a missing one. */
+export function texts(tree: Tree): { text: string; at: Tree }[] {
+  const found: { text: string; at: Tree }[] = []
+  for (const { tree: leaf } of leaves(tree)) {
+    const items = leaf.kind === 'list' ? leaf.items : [leaf]
+    for (const item of items)
+      if (item.kind === 'value' && typeof item.value === 'string') found.push({ text: item.value, at: item })
+  }
+  return found
 }
 
 // --- internal ---
@@ -135,7 +149,8 @@ function checkServer(layer: Tree, name: string, format: Format): Problem[] {
 function checkName(layer: Tree, path: Path, name: string, format: Format): Problem[] {
   const reserved = name === '__proto__' || name === 'constructor' || name === 'prototype'
   const printable = /^[^\p{C}\p{Z}/](?:[^\p{C}\p{Zl}\p{Zp}/]{0,126}[^\p{C}\p{Z}/])?$/u
-  if (!reserved && (format.id === 'busbar' ? NAME : printable).test(name)) return []
+  if (reserved) return [problemAt(layer, path, 'is a reserved word; use another name')]
+  if ((format.id === 'busbar' ? NAME : printable).test(name)) return []
   return [problemAt(layer, path, `is not a usable name (${NAME_RULE})`)]
 }
 
@@ -161,15 +176,20 @@ function checkLead(tree: Tree, agents: ReadonlySet<string>): Problem[] {
   if (typeof name !== 'string' || agents.has(name)) return []
   const near = nearest(name, agents)
   const hint = near ? `did you mean "${near}"?` : `known agents: ${listed(agents) || 'none'}`
-  return [problemAt(tree, ['lead'], `is ${valueText(name)}, which is no known agent`, { hint })]
+  return [
+    problemAt(tree, ['lead'], `is ${valueText(name)}, which is no known agent`, {
+      hint,
+      severity: 'warning',
+    }),
+  ]
 }
 
-/** The layer with nothing in it but one agent. */
-function onlyAgent(layer: Tree, name: string): Tree {
-  const agents = subtree(layer, ['agents'])
-  const agent = subtree(layer, ['agents', name])
-  if (layer.kind !== 'map' || agents?.kind !== 'map' || !agent) return layer
-  return { ...layer, entries: new Map([['agents', { ...agents, entries: new Map([[name, agent]]) }]]) }
+/** The layer with nothing in it but what stands at a path of map keys. */
+function only(layer: Tree, path: Path): Tree {
+  const [step, ...rest] = path
+  const child = layer.kind === 'map' && step !== undefined ? layer.entries.get(String(step)) : undefined
+  if (layer.kind !== 'map' || child === undefined) return layer
+  return { ...layer, entries: new Map([[String(step), only(child, rest)]]) }
 }
 
 function catalogHint(name: string): string | undefined {
@@ -185,15 +205,4 @@ function keys(tree: Tree, path: Path): string[] {
 
 function listed(names: ReadonlySet<string>): string {
   return [...names].slice(0, 12).join(', ')
-}
-
-/** Every text of a subtree that refers to a variable, with its path; used to name the line of a missing one. */
-export function texts(tree: Tree): { text: string; at: Tree }[] {
-  const found: { text: string; at: Tree }[] = []
-  for (const { tree: leaf } of leaves(tree)) {
-    const items = leaf.kind === 'list' ? leaf.items : [leaf]
-    for (const item of items)
-      if (item.kind === 'value' && typeof item.value === 'string') found.push({ text: item.value, at: item })
-  }
-  return found
 }

@@ -3,7 +3,7 @@
 // would then see nothing more.
 
 import { existsSync, type FSWatcher, statSync, watch } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, relative, sep } from 'node:path'
 import { canonical } from './canonical.ts'
 import { diffServers, type ServerDiff } from './diff.ts'
 import { errorsOf, type LoadOptions, loadConfig } from './load.ts'
@@ -21,7 +21,7 @@ export interface ConfigWatch {
 }
 
 interface WatchOptions {
-  /** Quiet time after the last event before files are read again. */
+  /** Quiet time after the last event before files are read again; never more than ten times that. */
   readonly debounceMs?: number
   /** How often files are looked at where the file system sends no events. */
   readonly pollMs?: number
@@ -41,6 +41,8 @@ export async function watchConfig(
   let closed = false
   let checking = Promise.resolve()
   const folders = new Map<string, FSWatcher>()
+  /** What matters in each folder: a file, or the folder on the way to it that is not there yet. */
+  let names = stepsTowards(files)
 
   const check = async () => {
     const next = await loadConfig(options)
@@ -62,15 +64,25 @@ export async function watchConfig(
     // A refused edit that was undone leaves nothing to apply.
     if (!back) listen({ kind: 'applied', snapshot: next, diff })
   }
+  let waitingSince: number | undefined
   const schedule = () => {
+    const now = performance.now()
+    waitingSince ??= now
+    // Somebody who writes all the time must not keep an edit from being seen.
+    if (timer !== undefined && now - waitingSince > 10 * debounceMs) return
     clearTimeout(timer)
     // One check after the other, so that an older reading never replaces a newer one.
     timer = setTimeout(() => {
-      checking = checking.then(check)
+      timer = undefined
+      waitingSince = undefined
+      checking = checking.then(check).catch((error: unknown) => {
+        listen({ kind: 'refused', problems: [{ severity: 'error', message: String(error) }] })
+      })
     }, debounceMs)
   }
   const watchFolders = () => {
-    const wanted = new Set(files.map((file) => existingFolder(dirname(file))))
+    names = stepsTowards(files)
+    const wanted = new Set(names.keys())
     for (const [folder, watcher] of folders)
       if (!wanted.has(folder)) {
         watcher.close()
@@ -79,7 +91,9 @@ export async function watchConfig(
     for (const folder of wanted) {
       if (folders.has(folder)) continue
       try {
-        const watcher = watch(folder, schedule)
+        const watcher = watch(folder, (_, name) => {
+          if (name === null || names.get(folder)?.has(name)) schedule()
+        })
         // A folder that goes away is found again by the poll.
         watcher.on('error', () => {
           watcher.close()
@@ -93,6 +107,8 @@ export async function watchConfig(
   }
 
   watchFolders()
+  // Whatever was written between the reading and the watching.
+  schedule()
   const poll = setInterval(() => {
     if (stampsOf(files) !== stamps) schedule()
   }, pollMs)
@@ -128,25 +144,49 @@ function contentOf(snapshot: Snapshot): string {
 function stampsOf(files: readonly string[]): string {
   return files
     .map((file) => {
-      const stats = statSync(file, { throwIfNoEntry: false })
-      return stats ? `${stats.ino}:${stats.size}:${stats.mtimeMs}` : '-'
+      try {
+        const stats = statSync(file, { throwIfNoEntry: false })
+        return stats ? `${stats.ino}:${stats.size}:${stats.mtimeMs}` : '-'
+      } catch (error) {
+        return String(error)
+      }
     })
     .join(' ')
 }
 
-/** Files that were there and are not, with nothing of their scope in their place. */
+/** Files that were there and are gone or empty, with no native file in their place. */
 function vanished(before: Snapshot, after: Snapshot): Problem[] {
-  const readBefore = before.looked.filter((it) => it.state === 'read')
-  const readAfter = after.looked.filter((it) => it.state === 'read')
-  return readBefore
-    .filter((it) => !readAfter.some((other) => other.scope === it.scope))
-    .filter((it) => !existsSync(it.file))
+  const textOf = ({ layers }: Snapshot, file: string) =>
+    layers.find((layer) => layer.source.file === file)?.source.document.value ?? undefined
+  return before.looked
+    .filter(
+      (it) =>
+        it.state === 'read' && textOf(before, it.file) !== undefined && textOf(after, it.file) === undefined,
+    )
+    .filter(
+      (it) =>
+        !after.looked.some(
+          (other) =>
+            other.scope === it.scope && other.own && other.state === 'read' && other.file !== it.file,
+        ),
+    )
     .map((it) => ({
       severity: 'error',
       file: it.file,
-      message: 'is gone; the last good configuration stays in force',
+      message: `is ${existsSync(it.file) ? 'empty' : 'gone'}; the last good configuration stays in force`,
       hint: 'put it back, or restart Busbar to go on without it',
     }))
+}
+
+/** For each folder that exists, the names in it that lead to one of the files. */
+function stepsTowards(files: readonly string[]): Map<string, Set<string>> {
+  const steps = new Map<string, Set<string>>()
+  for (const file of files) {
+    const folder = existingFolder(dirname(file))
+    const [step = ''] = relative(folder, file).split(sep)
+    steps.set(folder, (steps.get(folder) ?? new Set()).add(step))
+  }
+  return steps
 }
 
 function existingFolder(folder: string): string {

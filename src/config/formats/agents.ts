@@ -1,5 +1,6 @@
 // Agents, their workers and their servers, in the native form and in the `integrations:` form.
 
+import { nearest } from '../../base/suggest.ts'
 import { type Document, problemIn } from '../document.ts'
 import type { Path } from '../edit/change.ts'
 import { type Problem, valueText } from '../problem.ts'
@@ -23,7 +24,10 @@ export function readAgents(document: Document, format: Format, shape: Shape, pro
 /** The rest of the `integrations:` section: master switch, per-agent lists, defaults, Composio. */
 export function readIntegrations(document: Document, shape: Shape, problems: Problem[]): void {
   const section = isRecord(document.value) ? document.value['integrations'] : undefined
-  if (!isRecord(section)) return
+  if (!isRecord(section)) {
+    problems.push(problemIn(document, ['integrations'], `is ${valueText(section)}; expected a map`))
+    return
+  }
   for (const [key, value] of Object.entries(section)) {
     const from = ['integrations', key]
     if (key === 'servers' || value === null) continue
@@ -33,8 +37,11 @@ export function readIntegrations(document: Document, shape: Shape, problems: Pro
       else shape.put(['defaults', 'servers'], value, from)
     } else if (key === 'per_agent') readPerAgent(document, shape, problems, value)
     else if (key === 'composio') readComposio(shape, value, from)
-    // Unknown here is a mistake in our own section; the schema names it and suggests.
-    else shape.put(['integrations', key], value, from)
+    else {
+      const near = nearest(key, ['enabled', 'servers', 'per_agent', 'default_servers', 'composio'])
+      const hint = near ? { hint: `did you mean "${near}"?` } : {}
+      problems.push({ ...problemIn(document, from, 'is not a known key'), ...hint })
+    }
   }
 }
 
@@ -62,6 +69,15 @@ function readAgent(
     else if (key === 'workers') readWorkers(document, format, shape, problems, value, place, target)
     else if (format.strict && format.id !== 'aicib') shape.put([...target, key], value, place)
     else if (AGENT_KEYS.has(key)) shape.put([...target, key], value, place)
+    else {
+      const near = nearest(key, ['mcp_servers', 'workers', 'enabled'])
+      if (near)
+        problems.push({
+          ...problemIn(document, place, 'is not a known key'),
+          severity: 'warning',
+          hint: `did you mean "${near}"?`,
+        })
+    }
   }
 }
 

@@ -109,7 +109,7 @@ export function detectFormat(document: Document, own = false): Format | undefine
 function formatId(value: unknown, file: string, own: boolean): FormatId | undefined {
   if (value === null) return own ? 'busbar' : undefined
   if (!isRecord(value)) return undefined
-  if (isRecord(value['integrations'])) return 'aicib'
+  if ('integrations' in value && value['integrations'] !== null) return 'aicib'
   if (own) return Array.isArray(value['servers']) ? 'mcp-servers' : 'busbar'
   if (isRecord(value['context_servers'])) return 'zed'
   if (isRecord(value['mcp_servers'])) return 'codex'

@@ -1,6 +1,7 @@
 // One server entry of any format, turned into the native shape. The clients agree on most keys and differ in the rest;
 // the table of differences is here, so a new client is a few words rather than a reader of its own.
 
+import { nearest } from '../../base/suggest.ts'
 import type { Path } from '../edit/change.ts'
 import { Entry, type EntryPlace } from './entry.ts'
 import { readApproval, readTimeouts, readTools } from './server-extras.ts'
@@ -54,11 +55,21 @@ export function readServerEntry(raw: unknown, place: EntryPlace): void {
     const found = entry.take(key)
     if (found) entry.put([key], found.value, key)
   }
-  if (!traits.strict) return
-  for (const key of entry.rest) entry.put([key], raw[key], key)
+  const unknown = traits.strict ? entry.rest : entry.rest.filter((key) => isTypo(key, raw))
+  // The schema names what it does not know, and suggests.
+  for (const key of unknown) entry.put([key], raw[key], key)
 }
 
 // --- internal ---
+
+/** In another tool's file an unknown key is its own business, unless it looks like the one that is missing. */
+function isTypo(key: string, raw: Readonly<Record<string, unknown>>): boolean {
+  const main = ['command', 'cmd', 'url', 'uri', 'serverUrl', 'httpUrl']
+  return (
+    !main.some((known) => known in raw) &&
+    nearest(key, ['command', 'url', 'serverUrl', 'httpUrl']) !== undefined
+  )
+}
 
 function readCommand(entry: Entry): void {
   const found = entry.take('command', 'cmd')
@@ -66,7 +77,7 @@ function readCommand(entry: Entry): void {
   if (found) {
     const { key, value } = found
     if (Array.isArray(value)) {
-      entry.put(['command'], value[0], key, 0)
+      if (value.length > 0) entry.put(['command'], value[0], key, 0)
       value.slice(1).forEach((item, index) => {
         args.push({ value: item, from: [key, index + 1] })
       })
@@ -140,6 +151,8 @@ function readHeaders(entry: Entry): void {
       if (typeof name === 'string') entry.put(['headers', header], `\${${name}}`, named.key, header)
   const bearer = entry.take('bearer_token_env_var')
   if (bearer) entry.put(['headers', 'Authorization'], `Bearer \${${String(bearer.value)}}`, bearer.key)
+  const token = entry.take('bearer_token')
+  if (token && !bearer) entry.put(['headers', 'Authorization'], `Bearer ${String(token.value)}`, token.key)
 }
 
 function readEnabled(entry: Entry): void {

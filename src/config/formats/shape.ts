@@ -28,8 +28,11 @@ export class Shape {
     if (!Array.isArray(this.get(target))) this.put(target, [], from)
     const before = this.get(target)
     const length = Array.isArray(before) ? before.length : 0
+    let next = length
     values.forEach((value, index) => {
-      this.put([...target, length + index], value, [...from, index])
+      // A name that stands in two lists which are one here is there once.
+      if (typeof value === 'string' && Array.isArray(before) && before.includes(value)) return
+      this.put([...target, next++], value, [...from, index])
     })
   }
 
