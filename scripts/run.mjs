@@ -76,6 +76,7 @@ function build() {
 function generate() {
   ensureInstalled()
   must(process.execPath, [join(ROOT, 'scripts', 'layers.mjs')])
+  must(join(BIN, 'biome'), ['format', '--write', 'biome.json'], 'ignore')
   ensureBuilt()
   must(process.execPath, [join(ROOT, 'scripts', 'reference.mjs')])
 }

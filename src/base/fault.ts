@@ -13,7 +13,6 @@ export const CODES = {
   AGENT_EXISTS: 'an agent has that name already',
   NOT_TRUSTED: 'the content has not been trusted by a person',
   STATE_REFUSED: 'the state folder is not safe to use',
-  CANCELLED: 'the person stopped the command',
 } as const
 
 export type Code = keyof typeof CODES

@@ -1,7 +1,8 @@
 // A lock between processes: a file made exclusively, naming its owner. The kernel does not release it when the owner
 // dies, so a waiter may take it from an owner that is provably gone.
 
-import { closeSync, linkSync, openSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { closeSync, linkSync, openSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from './fault.ts'
 
@@ -58,6 +59,7 @@ function tryAcquire(path: string): boolean {
   const owner = readOwner(path)
   if (owner === undefined && createExclusive(path, me())) {
     remember(path)
+    removeDrafts(path)
     return true
   }
   if (owner !== undefined && isGone(owner, path)) breakLock(path, owner)
@@ -99,6 +101,15 @@ function createExclusive(path: string, content: string): boolean {
     throw error
   } finally {
     remove(draft)
+  }
+}
+
+/** Drafts of waiters that were killed between making one and linking it. */
+function removeDrafts(path: string): void {
+  const prefix = `${basename(path)}.`
+  for (const entry of readdirSync(dirname(path))) {
+    const [pid, random] = entry.startsWith(prefix) ? entry.slice(prefix.length).split('.') : []
+    if (random !== undefined && isGone(`${pid} `, '')) remove(join(dirname(path), entry))
   }
 }
 

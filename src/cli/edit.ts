@@ -21,7 +21,9 @@ export const SCOPE_OPTION = { short: 's', value: 'scope', about: 'project (defau
 /** Reads `-s`. */
 export function writeScope(text: string): WriteScope {
   if (text === 'project' || text === 'user' || text === 'local') return text
-  throw new Fault('USAGE', `-s is "${text}"; expected project, user or local`)
+  throw new Fault('USAGE', `-s is "${text}"; expected project, user or local`, {
+    hint: 'without -s it is project',
+  })
 }
 
 /**

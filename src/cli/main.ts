@@ -64,13 +64,20 @@ async function locate(first: string, rest: readonly string[]): Promise<Located> 
   const { spec } = await find(first).load()
   if (!isGroup(spec)) return { name: first, spec, args: rest }
   const { commands, fallback } = spec
-  const [sub] = rest
+  const { before, rest: after } = leadingGlobals(rest)
+  const [sub, ...more] = after
   const isWord = sub !== undefined && !sub.startsWith('-')
   const chosen = isWord ? sub : fallback
   const isHelp = !isWord && (sub === '--help' || sub === '-h')
-  if (chosen === undefined || isHelp) return { name: first, spec: undefined, args: rest }
+  if (chosen === undefined || isHelp) {
+    if (!isHelp && before.length > 0)
+      throw new Fault('USAGE', `busbar ${first} needs a command`, {
+        hint: `there are: ${Object.keys(commands).join(', ')}`,
+      })
+    return { name: first, spec: undefined, args: rest }
+  }
   const found = Object.hasOwn(commands, chosen) ? commands[chosen] : undefined
-  if (found) return { name: `${first} ${chosen}`, spec: found, args: isWord ? rest.slice(1) : rest }
+  if (found) return { name: `${first} ${chosen}`, spec: found, args: [...before, ...(isWord ? more : after)] }
   const near = nearest(chosen, Object.keys(commands))
   throw new Fault('USAGE', `busbar ${first} has no command "${chosen}"`, {
     hint: near ? `did you mean: busbar ${first} ${near}` : `there are: ${Object.keys(commands).join(', ')}`,
@@ -107,7 +114,7 @@ async function helpFor([name = '', sub]: readonly string[]): Promise<string> {
   const entry = find(name)
   const { spec } = await entry.load()
   if (!isGroup(spec)) return commandHelp(name, spec)
-  const found = sub === undefined ? undefined : spec.commands[sub]
+  const found = sub !== undefined && Object.hasOwn(spec.commands, sub) ? spec.commands[sub] : undefined
   return found ? commandHelp(`${name} ${sub}`, found) : groupHelp(name, entry.summary, spec)
 }
 
@@ -137,6 +144,13 @@ function isGroup(spec: Command | Group): spec is Group {
 
 /** Global options may stand before the command. */
 function commandFirst(argv: readonly string[]): string[] {
+  const { before, rest } = leadingGlobals(argv)
+  const [command, ...words] = rest
+  return command === undefined ? [] : [command, ...before, ...words]
+}
+
+/** Splits off the global options, with their values, that stand before the first word. */
+function leadingGlobals(argv: readonly string[]): { before: string[]; rest: readonly string[] } {
   const before: string[] = []
   let index = 0
   for (; index < argv.length; index++) {
@@ -145,13 +159,7 @@ function commandFirst(argv: readonly string[]): string[] {
     else if (word === '--config' || word === '--mcp-server') before.push(word, argv[++index] ?? '')
     else break
   }
-  const [command, ...rest] = argv.slice(index)
-  if (command === undefined) return []
-  // A group's command comes before its options.
-  const [sub, ...more] = rest
-  return sub !== undefined && !sub.startsWith('-') && before.length > 0
-    ? [command, sub, ...before, ...more]
-    : [command, ...before, ...rest]
+  return { before, rest: argv.slice(index) }
 }
 
 function isJson(words: readonly string[]): boolean {
@@ -168,6 +176,8 @@ function quietPipes(): void {
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') process.exit(EXIT.ok)
-      throw error
+      if (stream === process.stdout)
+        process.stderr.write(`error: the answer could not be written (${error.code})\n`)
+      process.exit(EXIT.usage)
     })
 }

@@ -6,6 +6,7 @@ import { nearest } from '../base/suggest.ts'
 import { textLayer } from '../config/layer.ts'
 import { problemLine } from '../config/problem.ts'
 import { NAME, NAME_RULE } from '../config/schema-values.ts'
+import { checkComplete } from '../config/validate.ts'
 import type { Output } from './output.ts'
 
 export type NewServer = Record<string, unknown>
@@ -19,14 +20,14 @@ export interface TypedOptions {
   readonly category?: string
 }
 
-const TYPES: Readonly<Record<string, string>> = {
-  stdio: 'stdio',
-  http: 'http',
-  'streamable-http': 'http',
-  sse: 'sse',
-  websocket: 'websocket',
-  ws: 'websocket',
-}
+const TYPES = new Map([
+  ['stdio', 'stdio'],
+  ['http', 'http'],
+  ['streamable-http', 'http'],
+  ['sse', 'sse'],
+  ['websocket', 'websocket'],
+  ['ws', 'websocket'],
+])
 
 /** A name that is fit for addresses, files and prompts. */
 export function checkNewName(name: string, what: 'server' | 'agent'): void {
@@ -48,6 +49,10 @@ export function typedServer(words: readonly string[], options: TypedOptions): Ne
     const remote = type ?? (/^wss?:/i.test(first) ? 'websocket' : 'http')
     Object.assign(entry, remote === 'http' ? {} : { type: remote }, { url: first })
   } else {
+    if (rest.length === 0 && /^[\w.-]+:\d+(?:\/|$)/.test(first))
+      throw new Fault('USAGE', `"${first}" looks like an address without its beginning`, {
+        hint: `write: busbar add NAME http://${first}`,
+      })
     if (rest.length === 0 && /\s/.test(first) && !first.includes('/'))
       throw new Fault('USAGE', `"${first}" is one word with spaces; Busbar runs no shell`, {
         hint: `write: busbar add NAME -- ${first}`,
@@ -69,13 +74,13 @@ export function checkNewServer(name: string, entry: NewServer): void {
     'the new server',
     'flag',
     JSON.stringify({ servers: { [name]: entry } }),
-    { root: process.cwd(), home: '' },
+    { root: process.cwd(), home: '', env: {} },
   )
   const [first] = problems
   if (first) throw new Fault('USAGE', problemLine(first), { server: name })
   if (!layer) throw new Fault('USAGE', 'the new server was not understood', { server: name })
-  if (entry['command'] === undefined && entry['url'] === undefined)
-    throw new Fault('USAGE', `${name} needs a command or a url`, { server: name })
+  const [incomplete] = checkComplete(layer.tree, name)
+  if (incomplete) throw new Fault('USAGE', problemLine(incomplete), { server: name })
 }
 
 /** A literal that looks like a secret is written as asked, with the better way named. */
@@ -92,11 +97,11 @@ export function warnSecrets(entry: NewServer, out: Output): void {
 // --- internal ---
 
 function typeNamed(text: string): string {
-  const type = TYPES[text.toLowerCase()]
+  const type = TYPES.get(text.toLowerCase())
   if (type) return type
-  const near = nearest(text, Object.keys(TYPES))
+  const near = nearest(text, TYPES.keys())
   throw new Fault('USAGE', `-t is "${text}"; expected stdio, http, sse or websocket`, {
-    hint: near && `did you mean "${near}"?`,
+    hint: near ? `did you mean "${near}"?` : 'a URL without -t is http',
   })
 }
 

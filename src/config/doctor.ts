@@ -1,14 +1,16 @@
 // What is wrong with the configuration on this machine, each with its cause and how to mend it.
 
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { unsafeReason } from '../base/places.ts'
 import { isSecretName, isSecretValue } from '../base/redact.ts'
 import { findCommand } from './binary.ts'
-import { expandText } from './expand.ts'
+import { locateCommand } from './command.ts'
+import { expandText, missingVariables } from './expand.ts'
 import { hazardsOf } from './hazards.ts'
 import { problemLine } from './problem.ts'
 import type { ServerEntry, Snapshot } from './snapshot.ts'
+import { absolute } from './sources.ts'
 import { missingWarnings, scopeOf } from './status.ts'
 import type { Subject } from './trust.ts'
 
@@ -97,18 +99,20 @@ function checkServer(entry: ServerEntry, snapshot: Snapshot): Finding[] {
   const { definition, name } = entry
   if (!definition?.enabled || !snapshot.config.enabled) return []
   const findings: Finding[] = []
-  if (definition.command !== undefined) {
-    const command = expandText(definition.command, scopeOf(entry, snapshot))
-    const root = entry.sources.at(-1)?.root ?? snapshot.root
-    if (command.ok && findCommand(command.value, definition.cwd ?? root, snapshot.env['PATH']) === undefined)
-      findings.push({
-        severity: 'error',
-        check: 'command',
-        server: name,
-        message: `${name}: the program "${command.value}" is not found`,
-        fix: installAdvice(command.value),
-      })
+  const scope = scopeOf(entry, snapshot)
+  const located = locateCommand(definition, scope)
+  const say = (check: string, message: string, fix: string) =>
+    findings.push({ severity: 'error', check, server: name, message: `${name}: ${message}`, fix })
+  if (located && missingVariables(definition.command, scope).length === 0) {
+    const { command, cwd, path } = located
+    if (!existsSync(cwd)) say('cwd', `its folder ${cwd} does not exist`, 'make it, or mend cwd')
+    else if (findCommand(command, cwd, path) === undefined)
+      say('command', `the program "${command}" is not found`, installAdvice(command))
   }
+  const token =
+    definition.auth?.type === 'token_file' ? expandText(definition.auth.tokenPath, scope) : undefined
+  if (token?.ok && !existsSync(absolute(token.value, scope.root, scope.home)))
+    say('token', `its token file ${token.value} does not exist`, 'make it, or mend auth.tokenPath')
   if (definition.sandbox && findCommand('bwrap', snapshot.root, snapshot.env['PATH']) === undefined)
     findings.push({
       severity: 'error',
@@ -170,17 +174,8 @@ function checkState(snapshot: Snapshot): Finding[] {
   return [state, join(state, 'trust.json')].flatMap((file): Finding[] => {
     const reason = unsafeReason(file)
     if (reason === undefined) return []
-    const finding: Finding = {
-      severity: 'error',
-      check: 'state',
-      message: `${file} ${reason}`,
-      fix: `make it yours alone: chmod go-w ${file}`,
-    }
-    const stats = statSync(file, { throwIfNoEntry: false })
-    const mine = stats?.uid === process.getuid?.()
-    return [
-      mine && stats ? { ...finding, repair: { kind: 'mode', file, mode: stats.mode & 0o755 } } : finding,
-    ]
+    const fix = `see who wrote it; then delete it, and accept again what you trust: rm -r ${file}`
+    return [{ severity: 'error', check: 'state', message: `${file} ${reason}`, fix }]
   })
 }
 

@@ -108,10 +108,14 @@ function packageHazards(args: readonly string[]): string[] {
       !argument.startsWith('-') && !/^(?:-p|--package|--from)$/.test(args[index - 1] ?? ''),
   )
   const packages = named.length > 0 ? named : first === undefined ? [] : [first]
-  return packages.flatMap((name) => {
-    if (/^(?:git\+|https?:|github:|file:|\.{0,2}\/)/.test(name)) return [`fetches its program from ${name}`]
-    return /.(?:@|==)v?\d+\.\d+/.test(name) ? [] : [`runs whatever version of ${name} is newest (not pinned)`]
-  })
+  return packages
+    .filter((name) => /^[@\w.~/-][\w.~/@:+=#-]*$/.test(name))
+    .flatMap((name) => {
+      if (/^(?:git\+|https?:|github:|file:|\.{0,2}\/)/.test(name)) return [`fetches its program from ${name}`]
+      return /.(?:@|==)v?\d+\.\d+/.test(name)
+        ? []
+        : [`runs whatever version of ${name} is newest (not pinned)`]
+    })
 }
 
 /** Unencrypted, and not to this machine itself. */

@@ -58,5 +58,9 @@ function typedServer(
 async function treeOfText(source: Source, text: string, snapshot: Snapshot): Promise<Tree | undefined> {
   const reading = await parseDocument(source.file, text)
   if (reading.kind !== 'document') return undefined
-  return layerOf(reading.document, source, { root: snapshot.root, home: snapshot.places.home })?.tree
+  return layerOf(reading.document, source, {
+    root: snapshot.root,
+    home: snapshot.places.home,
+    env: snapshot.env,
+  })?.tree
 }

@@ -1,9 +1,11 @@
 // One layer: a file (with what it extends) read, understood and checked. A bad entry costs only itself.
 
+import type { Environment } from '../base/places.ts'
 import { nearest } from '../base/suggest.ts'
 import { type Document, type Position, readDocument } from './document.ts'
 import { parseJsonDocument } from './document-json.ts'
 import type { Path } from './edit/change.ts'
+import { expandText } from './expand.ts'
 import { detectFormat, FORMATS, type Format } from './formats/detect.ts'
 import { readFormat } from './formats/read.ts'
 import { isRecord } from './formats/shape.ts'
@@ -43,6 +45,7 @@ export interface LayerReport {
 interface LayerContext {
   readonly root: string
   readonly home: string
+  readonly env: Environment
 }
 
 const MAX_EXTENDS = 8
@@ -173,7 +176,12 @@ async function readExtended(
       complain(`is ${valueText(item)}; expected the path of a file`)
       continue
     }
-    const file = absolute(item, rootOf(candidate.file), context.home)
+    const expanded = expandText(item, { ...context, root: rootOf(candidate.file) })
+    if (!expanded.ok) {
+      complain(`is ${valueText(item)}, and ${expanded.missing.join(', ')} is not set`)
+      continue
+    }
+    const file = absolute(expanded.value, rootOf(candidate.file), context.home)
     if (chain.includes(realPath(file))) complain(`is ${valueText(item)}, which extends this file again`)
     else if (chain.length >= MAX_EXTENDS) complain(`is nested too deeply (at most ${MAX_EXTENDS} files)`)
     else {

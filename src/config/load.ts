@@ -26,7 +26,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Snapshot> {
   const places = options.places ?? placesOf(env)
   const found = candidates({ cwd, env, places, config: options.config })
   const asked = options.config === undefined ? undefined : found[0]
-  const context = { root: projectRoot(cwd), home: places.home }
+  const context = { root: projectRoot(cwd), home: places.home, env }
   const root = asked ? rootOf(asked.file) : context.root
   const problems: Problem[] = []
   const looked: Looked[] = []
@@ -62,7 +62,7 @@ export function errorsOf(snapshot: Pick<Snapshot, 'problems'>): Problem[] {
 
 function flagLayer(
   flags: readonly string[],
-  context: { root: string; home: string },
+  context: { root: string; home: string; env: Environment },
 ): { layers: Layer[]; problems: readonly Problem[] } {
   if (flags.length === 0) return { layers: [], problems: [] }
   const text = JSON.stringify({ servers: parseServerFlags(flags) })

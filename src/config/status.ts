@@ -138,7 +138,9 @@ function warning(
     message,
     hint: missing.some(isFile)
       ? 'make that file, or take envFile out'
-      : `run: export ${missing.map((name) => `${exportName(name)}=…`).join(' ')}`,
+      : missing.some((name) => /^(?!input:)\w+:/.test(name))
+        ? 'Busbar does not fill that in; write a ${VARIABLE} instead'
+        : `run: export ${missing.map((name) => `${exportName(name)}=…`).join(' ')}`,
     ...extra,
   }
 }

@@ -250,3 +250,46 @@ test('a lock whose owner is gone does not stop anybody', async () => {
   expect((await sandbox.run(['add', 'a', '--', 'x'])).code).toBe(0)
   expect(sandbox.exists('.busbar.yaml.lock')).toBe(false)
 })
+
+test('[C11] completion runs nothing that stands in a file', () => {
+  const sandbox = new Sandbox()
+  sandbox.write(
+    '.mcp.json',
+    JSON.stringify({
+      mcpServers: {
+        '$(touch canary)': { command: 'q' },
+        '`touch canary`': { command: 'q' },
+        fine: { command: 'q' },
+      },
+    }),
+  )
+  sandbox.write('bin/busbar', `#!/bin/sh\nexec "${process.execPath}" "${BINARY}" "$@"\n`, 0o755)
+  const script = `eval "$(busbar completion bash)"; COMP_WORDS=(busbar get ''); COMP_CWORD=2; _busbar; printf '%s\\n' "\${COMPREPLY[@]}"`
+  const out = execFileSync('bash', ['-c', script], {
+    cwd: sandbox.project,
+    env: sandbox.env({ PATH: `${sandbox.path('bin')}:${process.env['PATH']}` }),
+    encoding: 'utf8',
+  })
+  expect(out).toContain('fine')
+  expect(out).not.toContain('touch')
+  expect(sandbox.exists('canary')).toBe(false)
+})
+
+test('global options may stand anywhere', async () => {
+  const sandbox = new Sandbox()
+  sandbox.write('f.yaml', 'servers: { a: { command: x } }\nagents: { c: {} }\n')
+  expect((await sandbox.run(['agents', '--json', '--config', 'f.yaml', 'list'])).json.agents).toHaveLength(1)
+  expect((await sandbox.run(['config', '--config', 'f.yaml', 'check'])).stdout).toContain('no errors')
+  expect((await sandbox.run(['config', '--json'])).code).toBe(1)
+})
+
+test('an answer that cannot be written is said', async () => {
+  const sandbox = new Sandbox()
+  const child = spawn('sh', ['-c', `"${process.execPath}" "${BINARY}" list > /dev/full`], {
+    cwd: sandbox.project,
+    env: sandbox.env(),
+  })
+  let errors = ''
+  for await (const chunk of child.stderr) errors += chunk
+  expect(errors).toBe('error: the answer could not be written (ENOSPC)\n')
+})

@@ -72,8 +72,13 @@ lead: cfo
     '13 | agents.ceo.energy.capcity | is not a known key | did you mean "capacity"?',
     '14 | gatway | is not a known key | did you mean "gateway"?',
     '15 | gateway.port | is 99999; expected at most 65535',
-    '16 | lead | is "cfo", which is no known agent | did you mean "cto"?',
   ])
+  expect(result.json.problems.at(-1)).toMatchObject({
+    severity: 'warning',
+    line: 16,
+    path: 'lead',
+    hint: 'did you mean "cto"?',
+  })
   expect(result.json.errors.every((it: Answer) => it.file === file)).toBe(true)
   expect(result.stdout + result.stderr).not.toContain('secret-value')
   const list = await sandbox.run(['list', '--json'])
@@ -173,7 +178,8 @@ test('[C11] names that would be paths or prototypes are refused', async () => {
   )
   const result = await sandbox.run(['list', '--json'])
   expect(result.error.problems).toHaveLength(3)
-  for (const problem of result.error.problems) expect(problem.message).toContain('not a usable name')
+  for (const problem of result.error.problems)
+    expect(problem.message).toMatch(/not a usable name|reserved word/)
   for (const name of ['../x', 'a/b', '__proto__', '', 'x'.repeat(65), 'a b'])
     expect((await sandbox.run(['add', name, '--', 'npx'])).code, name).toBe(1)
 })
@@ -250,4 +256,106 @@ test('[A0] with the master switch off every command says so and nothing starts',
     expect(json.enabled).toBe(false)
     expect(json.servers).toMatchObject([{ name: 'a', status: 'disabled', starts: false }])
   }
+})
+
+const messages: [string, string, RegExp][] = [
+  ['a mistyped section', 'severs: {}\n', /severs is not a known key; did you mean "servers"/],
+  ['a mistyped agents section', 'agnets: {}\n', /agnets is not a known key; did you mean "agents?"/],
+  [
+    'a mistyped key of integrations',
+    'integrations: { servrs: {} }\n',
+    /integrations\.servrs is not a known key; did you mean "servers"/,
+  ],
+  ['integrations as a list', 'integrations: []\n', /integrations is \[\]; expected a map/],
+  [
+    'a duration',
+    'servers: { a: { command: x, timeouts: { connect: 10x } } }\n',
+    /timeouts\.connect is "10x"; expected a duration such as/,
+  ],
+  [
+    'a rate',
+    'agents: { a: { energy: { recovery: 10/mn } } }\n',
+    /recovery is "10\/mn"; expected a rate such as/,
+  ],
+  [
+    'a verdict',
+    'servers: { a: { command: x, approval: { "get_*": alow } } }\n',
+    /approval\["get_\*"\] is "alow"; expected one of allow, ask, deny; did you mean "allow"/,
+  ],
+  [
+    'a way to sign in',
+    'servers: { a: { url: "https://x", auth: { type: apikey } } }\n',
+    /auth\.type is "apikey"; expected one of none, api_key, oauth, token_file; did you mean "api_key"/,
+  ],
+  ['a store', 'store: mysql://x\n', /store is "mysql:\/\/x"; expected sqlite or a postgres:\/\/ address/],
+  [
+    'names beside another mistake',
+    'servers: { linear2: { command: x } }\ndefaults: { servers: [linaer2], approval: z }\n',
+    /defaults\.servers\[0\] is "linaer2", which is no known server; did you mean "linear2"/,
+  ],
+  ['an alias without anchor', 'servers:\n  a: { command: x }\n  b: *missing\n', /busbar\.yaml:3: .*missing/],
+]
+for (const [title, text, expected] of messages)
+  test(`[A8] ${title} is reported with place, value and what was expected`, async () => {
+    const sandbox = new Sandbox()
+    sandbox.write('busbar.yaml', text)
+    const result = await sandbox.run(['config', 'check'])
+    expect(result.code).toBe(1)
+    expect(result.stderr).toMatch(expected)
+  })
+
+test("[A8] an entry of another tool's file that cannot work is not passed over in silence", async () => {
+  const sandbox = new Sandbox()
+  sandbox.write(
+    '.mcp.json',
+    '{"mcpServers": {\n"typo": {"comand": "x"},\n"empty": {},\n"a/b": {"command": "q"}, "a-b": {"command": "q2"}}}',
+  )
+  const result = await sandbox.run(['list', '--json'])
+  expect(result.code).toBe(1)
+  expect(result.json.servers.map((row: Answer) => [row.name, row.status, row.line])).toEqual(
+    expect.arrayContaining([
+      ['typo', 'failed', 2],
+      ['empty', 'failed', 3],
+      ['a-b-2', 'pending', 4],
+      ['a-b', 'pending', 4],
+    ]),
+  )
+  expect(result.error.message).toContain('did you mean "command"')
+})
+
+test('[A0] off in one place is off, and a file nobody trusts cannot switch on', async () => {
+  const sandbox = new Sandbox()
+  sandbox.write(
+    'both.yaml',
+    'enabled: true\nintegrations:\n  enabled: false\n  servers: { a: { command: x, args: [] } }\n',
+  )
+  expect((await sandbox.run(['list', '--json', '--config', 'both.yaml'])).json.enabled).toBe(false)
+  sandbox.write(
+    `${sandbox.home}/.config/busbar/config.yaml`,
+    'enabled: false\nservers: { mine: { command: node } }\n',
+  )
+  sandbox.write('busbar.yaml', 'enabled: true\n')
+  expect((await sandbox.run(['list', '--json'])).json.enabled).toBe(false)
+  expect((await sandbox.run(['add', 'x', '--', 'y'])).stderr).not.toContain('error')
+})
+
+test('what a hostile file costs is bounded', { timeout: 60_000 }, async () => {
+  const sandbox = new Sandbox()
+  const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`s${index}`, { command: 5 }]))
+  sandbox.write('many.json', JSON.stringify({ mcpServers: many }, null, 1))
+  sandbox.write('deep.yaml', `servers: ${'{a: '.repeat(500)}1${'}'.repeat(500)}\n`)
+  sandbox.write(
+    'letters.json',
+    JSON.stringify({ servers: { a: { command: 'x', description: 'a'.repeat(300_000) } } }),
+  )
+  sandbox.write(
+    'open.json',
+    JSON.stringify({ servers: { a: { command: 'x', args: ['${A:-'.repeat(40_000)] } } }),
+  )
+  const start = performance.now()
+  for (const name of ['many.json', 'deep.yaml', 'open.json'])
+    await sandbox.run(['list', '--json', '--config', name])
+  await sandbox.run(['get', 'a', '--json', '--config', 'letters.json'])
+  // Not a measurement: each of these took minutes before it was bounded.
+  expect(performance.now() - start).toBeLessThan(40_000)
 })

@@ -83,7 +83,7 @@ test('[D14] a deleted file is not "remove everything"', async () => {
   expect(await next()).toEqual({ kind: 'applied', added: ['b'], changed: [], removed: [], unchanged: ['a'] })
 })
 
-test('[D14] an emptied file says that its servers go, and a file that appears is read', async () => {
+test('[D14] a file that appears is read', async () => {
   const sandbox = new Sandbox()
   const { next } = await watching(sandbox)
   sandbox.write('busbar.yaml', 'servers:\n  a: { command: x }\n')
@@ -109,4 +109,34 @@ test('[D14] an edit by the command line is seen by the watcher', async () => {
   const { next } = await watching(sandbox)
   await sandbox.run(['add', 'b', '--', 'y'])
   expect(await next()).toEqual({ kind: 'applied', added: ['b'], changed: [], removed: [], unchanged: ['a'] })
+})
+
+test('[D14] an emptied file, and a native file gone beside another tool’s, take nothing away', async () => {
+  const sandbox = new Sandbox()
+  const file = sandbox.write('busbar.yaml', 'servers:\n  a: { command: x }\n')
+  sandbox.write('.mcp.json', '{"mcpServers": {"m": {"command": "y"}}}')
+  const { next } = await watching(sandbox)
+  writeFileSync(file, '')
+  expect(await next()).toMatchObject({
+    kind: 'refused',
+    problems: [{ message: expect.stringContaining('is empty') }],
+  })
+  rmSync(file)
+  expect(await next()).toMatchObject({
+    kind: 'refused',
+    problems: [{ message: expect.stringContaining('is gone') }],
+  })
+})
+
+test('[D14] somebody who writes beside it all the time does not hide an edit', async () => {
+  const sandbox = new Sandbox()
+  const file = sandbox.write('busbar.yaml', 'servers:\n  a: { command: x }\n')
+  const { next } = await watching(sandbox)
+  const noise = setInterval(() => {
+    sandbox.write('noise.txt', String(Math.random()))
+    sandbox.write('busbar.yaml.tmp', String(Math.random()))
+  }, 20)
+  onTestFinished(() => clearInterval(noise))
+  writeFileSync(file, 'servers:\n  b: { command: x }\n')
+  expect(await next()).toMatchObject({ kind: 'applied', added: ['b'] })
 })

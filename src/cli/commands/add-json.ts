@@ -44,7 +44,7 @@ function entryFrom(name: string, text: string): Record<string, unknown> {
     )
   }
   const { document } = reading
-  const raw = inner(document.value, name)
+  const raw = undecorated(inner(document.value, name))
   const shape = new Shape()
   readServerEntry(raw.value, {
     from: raw.path,
@@ -55,6 +55,15 @@ function entryFrom(name: string, text: string): Record<string, unknown> {
   })
   const entry = shape.get(['servers', name])
   return isRecord(entry) ? entry : {}
+}
+
+/** Keys of other tools that say nothing about the server itself. */
+const DECORATION = ['trust', 'name', 'gallery', 'source', 'version', 'icon', 'iconPath', 'alwaysLoad', 'dev']
+
+function undecorated(raw: { value: unknown; path: string[] }): { value: unknown; path: string[] } {
+  if (!isRecord(raw.value)) return raw
+  const kept = Object.entries(raw.value).filter(([key]) => !DECORATION.includes(key))
+  return { ...raw, value: Object.fromEntries(kept) }
 }
 
 /** People paste the whole snippet as well as the entry alone. */

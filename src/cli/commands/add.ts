@@ -1,7 +1,8 @@
 // `busbar add`: a server typed by a person, or one of the catalog by name.
 
 import { Fault } from '../../base/fault.ts'
-import { catalogEntry } from '../../config/catalog.ts'
+import { nearest } from '../../base/suggest.ts'
+import { CATALOG, catalogEntry } from '../../config/catalog.ts'
 import { ADD_OPTIONS, addTyped } from '../add-server.ts'
 import { command } from '../command.ts'
 import { checkNewName, typedServer } from '../new-server.ts'
@@ -42,9 +43,15 @@ Examples:
   run: async (session, [name = '', ...words], options) => {
     checkNewName(name, 'server')
     if (words.length > 0) return await addTyped(session, name, typedServer(words, options), options)
+    const near = nearest(
+      name,
+      CATALOG.map((entry) => entry.name),
+    )
     if (!catalogEntry(name))
       throw new Fault('USAGE', `what is ${name}? Neither a command nor a URL was given`, {
-        hint: `write: busbar add ${name} -- COMMAND ARGS…   or: busbar add ${name} URL`,
+        hint: near
+          ? `did you mean the catalog's "${near}"? Else write: busbar add ${name} -- COMMAND ARGS…`
+          : `write: busbar add ${name} -- COMMAND ARGS…   or: busbar add ${name} URL`,
       })
     const { addFromCatalog } = await import('../add-catalog.ts')
     await addFromCatalog(session, name, options)

@@ -162,7 +162,7 @@ async function remove(session: Session, name: string): Promise<void> {
         ? `did you mean "${near}"?`
         : names.length > 0
           ? `there are: ${names.join(', ')}`
-          : undefined,
+          : 'there are none yet; run: busbar agents add NAME',
     })
   }
   const { written } = await makeEdits(session, snapshot, edits)

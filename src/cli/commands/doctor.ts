@@ -1,10 +1,10 @@
 // `busbar doctor`: cause and remedy of what keeps servers from working. So far: the configuration.
 
 import { chmodSync } from 'node:fs'
+import { Fault } from '../../base/fault.ts'
 import { examine, type Finding } from '../../config/doctor.ts'
 import { loadConfig } from '../../config/load.ts'
 import { command } from '../command.ts'
-import { EXIT } from '../exit.ts'
 import { safe } from '../output.ts'
 import type { Session } from '../session.ts'
 
@@ -30,7 +30,13 @@ Examples:
       '',
       summary(left),
     ])
-    if (!ok) process.exitCode = EXIT.usage
+    if (!ok) {
+      const first = left.find((it) => it.severity === 'error')
+      throw new Fault('CONFIG_INVALID', first?.message ?? 'something is wrong', {
+        hint: first?.fix,
+        server: first?.server,
+      })
+    }
   },
 })
 

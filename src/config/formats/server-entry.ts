@@ -7,15 +7,17 @@ import { Entry, type EntryPlace } from './entry.ts'
 import { readApproval, readTimeouts, readTools } from './server-extras.ts'
 import { isRecord } from './shape.ts'
 
-const TYPE_ALIASES: Readonly<Record<string, string>> = {
-  local: 'stdio',
-  remote: 'http',
-  'streamable-http': 'http',
-  streamable_http: 'http',
-  streamablehttp: 'http',
-  'http-stream': 'http',
-  ws: 'websocket',
-}
+const TYPE_ALIASES = new Map(
+  Object.entries({
+    local: 'stdio',
+    remote: 'http',
+    'streamable-http': 'http',
+    streamable_http: 'http',
+    streamablehttp: 'http',
+    'http-stream': 'http',
+    ws: 'websocket',
+  }),
+)
 
 /** Keys whose meaning is the same everywhere. */
 const COMMON_KEYS = ['cwd', 'description', 'category', 'envFile'] as const
@@ -133,7 +135,7 @@ function readAddress(entry: Entry): void {
   if (typeGiven) {
     const { key, value } = typeGiven
     const word = typeof value === 'string' ? value.toLowerCase() : undefined
-    entry.put(['type'], word === undefined ? value : (TYPE_ALIASES[word] ?? word), key)
+    entry.put(['type'], word === undefined ? value : (TYPE_ALIASES.get(word) ?? word), key)
     return
   }
   if (!address) return
