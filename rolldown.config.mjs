@@ -25,5 +25,21 @@ export default {
     minify: true,
     chunkFileNames: 'chunks/[name]-[hash].js',
     sourcemap: true,
+    // Every command but help needs all of these; as one file they are opened, compiled and linked once.
+    codeSplitting: {
+      groups: [
+        { name: 'yaml', test: /node_modules\/yaml\/|document-yaml/, priority: 3 },
+        {
+          name: 'light',
+          test: /src\/(?:base\/(?:fault|suggest|redact)|config\/problem|cli\/(?:command|output|exit))\.ts/,
+          priority: 2,
+        },
+        {
+          name: 'core',
+          test: /node_modules\/(?:zod\/(?!.*json-schema)|jsonc-parser\/)|src\/(?:base\/|config\/(?!edit\/|document-toml|schema-json|watch|doctor|clients|plan|write|diff|keep-trust)|cli\/(?:session|describe)\.ts)/,
+          priority: 1,
+        },
+      ],
+    },
   },
 }

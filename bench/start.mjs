@@ -25,6 +25,23 @@ const yaml = servers.map(
   ([name, { command, args, env: variables, description }]) =>
     `  ${name}:\n    command: ${command}\n    args: ${JSON.stringify(args)}\n    env: ${JSON.stringify(variables)}\n    description: ${description}\n`,
 )
+// Everything a person may say about a server, in every entry.
+const rich = servers.map(
+  ([name]) => `  ${name}:
+    command: npx
+    args: [-y, "@example/${name}@1.0.0", "--dir", "\${workspaceFolder}"]
+    env: { TOKEN: "\${HOME}", OTHER: "\${HOME}" }
+    description: Server ${name} does things
+    category: development
+    timeouts: { connect: 10s, call: 60s }
+    approval: { "get_*": allow, "merge_*": ask }
+    tools: { include: ["*"], exclude: ["delete_*"] }
+`,
+)
+writeFileSync(
+  join(folder, 'rich.yaml'),
+  `version: 1\nservers:\n${rich.join('')}agents:\n  cto: { servers: ["*"] }\n`,
+)
 writeFileSync(
   join(folder, 'team.yaml'),
   `version: 1\nservers:\n${yaml.join('')}agents:\n  cto: { servers: ["*"] }\n`,
@@ -39,6 +56,7 @@ const CASES = {
   'busbar --version': [binary, '--version'],
   'busbar --help': [binary, '--help'],
   [`busbar list, ${SERVERS} servers, YAML`]: [binary, 'list', '--config', 'team.yaml'],
+  [`busbar list, ${SERVERS} servers with nine keys each, YAML`]: [binary, 'list', '--config', 'rich.yaml'],
   [`busbar list, ${SERVERS} servers, JSON`]: [binary, 'list', '--config', 'team.json'],
 }
 

@@ -1,6 +1,8 @@
 // Writes biome.json from the ordered list of layers, so that the linter alone holds the direction of imports.
 // A folder may import itself and what stands before it; surfaces may import every layer and the hub, never one another.
 import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 const LAYERS = ['base', 'wire', 'config', 'connect', 'store', 'registry', 'policy', 'record', 'call']
 const SURFACES = ['gateway', 'agent', 'steward', 'adapters']
@@ -86,4 +88,6 @@ const biome = {
   ],
 }
 
-writeFileSync(new URL('../biome.json', import.meta.url), `${JSON.stringify(biome, null, 2)}\n`)
+// Another folder can be named, to see what would be written.
+const folder = process.argv[2] ?? fileURLToPath(new URL('..', import.meta.url))
+writeFileSync(join(folder, 'biome.json'), `${JSON.stringify(biome, null, 2)}\n`)

@@ -1,8 +1,11 @@
 // Writes what is derived from the schema and the catalog: the JSON Schema for editors and the reference pages.
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { CATALOG, CODES, jsonSchema } from '../dist/index.js'
 
-const root = new URL('../', import.meta.url)
+// Another folder can be named, to see what would be written.
+const root = process.argv[2] ?? fileURLToPath(new URL('../', import.meta.url))
 const schema = jsonSchema()
 
 function type(node) {
@@ -87,8 +90,8 @@ const codes = [
   '',
 ]
 
-for (const folder of ['schema', 'docs/reference']) mkdirSync(new URL(folder, root), { recursive: true })
-writeFileSync(new URL('schema/busbar.schema.json', root), `${JSON.stringify(schema, null, 2)}\n`)
-writeFileSync(new URL('docs/reference/configuration.md', root), `${page.join('\n').trimEnd()}\n`)
-writeFileSync(new URL('docs/reference/catalog.md', root), `${catalog.join('\n').trimEnd()}\n`)
-writeFileSync(new URL('docs/reference/errors.md', root), `${codes.join('\n').trimEnd()}\n`)
+for (const folder of ['schema', 'docs/reference']) mkdirSync(join(root, folder), { recursive: true })
+writeFileSync(join(root, 'schema/busbar.schema.json'), `${JSON.stringify(schema, null, 2)}\n`)
+writeFileSync(join(root, 'docs/reference/configuration.md'), `${page.join('\n').trimEnd()}\n`)
+writeFileSync(join(root, 'docs/reference/catalog.md'), `${catalog.join('\n').trimEnd()}\n`)
+writeFileSync(join(root, 'docs/reference/errors.md'), `${codes.join('\n').trimEnd()}\n`)

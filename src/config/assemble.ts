@@ -92,7 +92,10 @@ function serverEntry(name: string, merged: Tree, layers: readonly Layer[]): Serv
       ? tree.place
       : { origin: broken?.source ?? NOWHERE.origin, path: brokenPath(broken, name) }
   const problems = broken?.broken.get(name) ?? checkComplete(merged, name)
-  const definition = problems.length === 0 && tree ? serverSchema.parse(plain(tree)) : undefined
+  // What one file alone says was read by the schema already.
+  const [only] = holders.length === 1 ? holders : []
+  const read = () => only?.parsed.get(name) ?? serverSchema.parse(tree && plain(tree))
+  const definition = problems.length === 0 && tree ? read() : undefined
   const definedAt = Math.max(
     holders.findIndex((layer) => layer.source === place.origin),
     0,

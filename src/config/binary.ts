@@ -17,6 +17,19 @@ export interface Binary {
   readonly stamp: string | undefined
 }
 
+/**
+ * Finds commands, each once: twenty servers that run npx ask twenty times in one go. Not kept longer than that, because
+ * programs come and go.
+ */
+export function commandFinder(): typeof findCommand {
+  const known = new Map<string, string | undefined>()
+  return (command, cwd, path) => {
+    const key = command.includes('/') ? `${cwd}\n${command}` : `${path}\n${command}`
+    if (!known.has(key)) known.set(key, findCommand(command, cwd, path))
+    return known.get(key)
+  }
+}
+
 /** Where a command is found: by path from `cwd`, or on `PATH`. */
 export function findCommand(command: string, cwd: string, path: string | undefined): string | undefined {
   if (command.includes('/')) return executable(resolve(cwd, command))
@@ -30,9 +43,15 @@ export function findCommand(command: string, cwd: string, path: string | undefin
 /** The program behind a command. `before`: what was known of it, to save reading an untouched file. */
 export function identify(
   command: string,
-  options: { cwd: string; root: string; path: string | undefined; before?: Binary | undefined },
+  options: {
+    cwd: string
+    root: string
+    path: string | undefined
+    before?: Binary | undefined
+    find?: typeof findCommand
+  },
 ): Binary {
-  const found = findCommand(command, options.cwd, options.path)
+  const found = (options.find ?? findCommand)(command, options.cwd, options.path)
   if (found === undefined) return { path: undefined, digest: undefined, stamp: undefined }
   const path = realpathSync(found)
   const byPath = command.includes('/')

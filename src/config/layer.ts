@@ -10,6 +10,7 @@ import { detectFormat, FORMATS, type Format } from './formats/detect.ts'
 import { readFormat } from './formats/read.ts'
 import { isRecord } from './formats/shape.ts'
 import { type Problem, pathText, valueText } from './problem.ts'
+import type { Server } from './schema-server.ts'
 import { absolute, type Candidate, realPath, rootOf } from './sources.ts'
 import { type Origin, type Scope, type Tree, treeOf } from './tree.ts'
 import { checkLayer } from './validate.ts'
@@ -31,6 +32,8 @@ export interface Layer {
   readonly broken: ReadonlyMap<string, readonly Problem[]>
   /** Where each of those stands in the file. */
   readonly brokenPaths: ReadonlyMap<string, Path>
+  /** Its sound servers as the schema reads them. */
+  readonly parsed: ReadonlyMap<string, Server>
   /** Agents and defaults that are left out, as they were written: what their lists name is still checked. */
   readonly leftOut: readonly Tree[]
 }
@@ -126,9 +129,9 @@ function makeLayer(
     trusted: !inProject && (candidate.own || candidate.scope === 'flag'),
   }
   const checked = checkLayer(treeOf(shape, source), format)
-  const { tree, broken, leftOut } = checked
+  const { tree, broken, leftOut, parsed } = checked
   const brokenPaths = new Map([...broken.keys()].map((name) => [name, shape.sourceOf(['servers', name])]))
-  const layer = { source, tree, broken, brokenPaths, leftOut }
+  const layer = { source, tree, broken, brokenPaths, leftOut, parsed }
   return { layer, problems: [...problems, ...checked.problems] }
 }
 

@@ -3,6 +3,9 @@
 
 import * as z from 'zod/mini'
 
+// Compiling a parser for each object pays off after hundreds of objects; a command reads a few dozen once.
+z.config({ jitless: true })
+
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
 const PER_MINUTE: Record<string, number> = { s: 60, sec: 60, min: 1, m: 1, h: 1 / 60, hour: 1 / 60 }
 

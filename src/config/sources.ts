@@ -89,7 +89,8 @@ export function absolute(path: string, cwd: string, home: string): string {
 /** The real name of a file, so that two ways to it are one; the name itself when it does not exist. */
 export function realPath(file: string): string {
   try {
-    return realpathSync(file)
+    // The native one: the other looks at every folder on the way, for every server.
+    return realpathSync.native(file)
   } catch {
     return file
   }

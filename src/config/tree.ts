@@ -29,7 +29,7 @@ export type Tree =
 /** A shape as a tree. */
 export function treeOf(shape: Shape, origin: Origin): Tree {
   const build = (value: unknown, path: Path): Tree => {
-    const place = { origin, path: shape.sourceOf(path) }
+    const place = lazyPlace(origin, shape, path)
     if (Array.isArray(value))
       return { kind: 'list', place, items: value.map((item, index) => build(item, [...path, index])) }
     if (!isRecord(value)) return { kind: 'value', place, value }
@@ -37,6 +37,18 @@ export function treeOf(shape: Shape, origin: Origin): Tree {
     return { kind: 'map', place, entries }
   }
   return build(shape.data, [])
+}
+
+/** Most places are never asked for, and finding one costs more than the rest of its node. */
+function lazyPlace(origin: Origin, shape: Shape, path: Path): Place {
+  let found: Path | undefined
+  return {
+    origin,
+    get path() {
+      found ??= shape.sourceOf(path)
+      return found
+    },
+  }
 }
 
 /** The data without its places. */

@@ -6,7 +6,7 @@ import * as z from 'zod/mini'
 import { hmacSha256, randomHex, sha256 } from '../base/digest.ts'
 import type { Places } from '../base/places.ts'
 import { readState, updateState } from '../base/state-file.ts'
-import { type Binary, identify } from './binary.ts'
+import { type Binary, commandFinder, type findCommand, identify } from './binary.ts'
 import { canonical } from './canonical.ts'
 import { locateCommand, locateEnvFile, readIfFile } from './command.ts'
 import { isRecord } from './formats/shape.ts'
@@ -45,6 +45,9 @@ const HARMLESS = new Set(['enabled', 'description', 'category'])
 
 const recordSchema = z.object({
   at: z.string(),
+  /** Of all parts together: one comparison tells that nothing changed. */
+  whole: z.string(),
+  /** Of each part, to say which one changed. */
   parts: z.record(z.string(), z.string()),
   binary: z.optional(
     z.object({ path: z.optional(z.string()), digest: z.optional(z.string()), stamp: z.optional(z.string()) }),
@@ -61,7 +64,10 @@ type Recorded = z.output<typeof recordSchema>
 /** Everything in a snapshot that needs trust, with its state. Reads the trust file, writes nothing. */
 export function trustSubjects(snapshot: Snapshot): Subject[] {
   const state = readTrust(snapshot.places)
-  const servers = [...snapshot.servers.values()].flatMap((entry) => serverSubject(entry, snapshot, state))
+  const find = commandFinder()
+  const servers = [...snapshot.servers.values()].flatMap((entry) =>
+    serverSubject(entry, snapshot, state, find),
+  )
   const settings = snapshot.layers.flatMap(({ source, tree }) => settingsSubject(source, tree, state))
   return [...servers, ...settings]
 }
@@ -84,6 +90,7 @@ export async function recordTrust(
       const { parts, binary } = content()
       trusted[key] = {
         at: new Date().toISOString(),
+        whole: hmacSha256(state.salt, canonical(parts)),
         parts: digests(parts, state.salt),
         ...(binary ? { binary: withoutAbsent(binary) } : {}),
       }
@@ -131,7 +138,7 @@ export function serverContent(
   server: Server,
   source: Source,
   snapshot: Pick<Snapshot, 'env' | 'places'>,
-  before?: Recorded['binary'],
+  { before, find }: { readonly before?: Recorded['binary']; readonly find?: typeof findCommand } = {},
 ): Content {
   const root = realPath(source.root)
   const ground = { env: snapshot.env, root, home: snapshot.places.home }
@@ -145,7 +152,8 @@ export function serverContent(
   }
   const located = locateCommand(server, ground)
   const known = before && { path: before.path, digest: before.digest, stamp: before.stamp }
-  const binary = located && identify(located.command, { ...located, root, before: known })
+  const binary =
+    located && identify(located.command, { ...located, root, before: known, ...(find ? { find } : {}) })
   if (binary) parts['binary'] = { path: binary.path ?? null, digest: binary.digest ?? null }
   return { parts, binary }
 }
@@ -162,7 +170,12 @@ async function updateTrust(places: Places, change: (state: TrustState) => TrustS
 }
 
 /** Remembered under the file that defines it, so that a line elsewhere that only switches it asks nothing. */
-function serverSubject(entry: ServerEntry, snapshot: Snapshot, state: TrustState): Subject[] {
+function serverSubject(
+  entry: ServerEntry,
+  snapshot: Snapshot,
+  state: TrustState,
+  find: typeof findCommand,
+): Subject[] {
   const asking = entry.sources.filter((source) => !source.trusted)
   const [source] = asking
   const { definition, name } = entry
@@ -170,7 +183,9 @@ function serverSubject(entry: ServerEntry, snapshot: Snapshot, state: TrustState
   const key = serverKey(source, name)
   const recorded = state.trusted[key]
   const written = entry.tree && entry.name !== 'composio' ? plain(entry.tree) : definition
-  const content = once(() => serverContent(written, definition, source, snapshot, recorded?.binary))
+  const content = once(() =>
+    serverContent(written, definition, source, snapshot, { before: recorded?.binary, find }),
+  )
   const place = { kind: 'server' as const, key, name, file: source.file, files: asking.map((it) => it.file) }
   return [{ ...place, content, ...compare(content, recorded, state) }]
 }
@@ -181,10 +196,12 @@ function compare(
   state: TrustState,
 ): Pick<Subject, 'state' | 'changed'> {
   if (recorded === undefined) return { state: 'new', changed: [] }
-  const now = digests(content().parts, state.salt)
+  const { parts } = content()
+  if (hmacSha256(state.salt, canonical(parts)) === recorded.whole) return { state: 'trusted', changed: [] }
+  const now = digests(parts, state.salt)
   const names = new Set([...Object.keys(now), ...Object.keys(recorded.parts)])
   const changed = [...names].filter((name) => now[name] !== recorded.parts[name])
-  return { state: changed.length === 0 ? 'trusted' : 'changed', changed }
+  return { state: 'changed', changed }
 }
 
 /** Salted, because parts hold values that may be secrets and could be guessed from a plain digest. */

@@ -11,7 +11,7 @@ import { problemAt, problemsOf } from './issues.ts'
 import { type Problem, valueText } from './problem.ts'
 import { fileSchema, settingsSchema } from './schema.ts'
 import { agentSchema } from './schema-agent.ts'
-import { serverSchema, transportOf } from './schema-server.ts'
+import { type Server, serverSchema, transportOf } from './schema-server.ts'
 import { NAME, NAME_RULE } from './schema-values.ts'
 import { leaves, plain, subtree, type Tree, without, withoutAll } from './tree.ts'
 
@@ -20,6 +20,8 @@ export interface Checked {
   readonly tree: Tree
   readonly problems: readonly Problem[]
   readonly broken: ReadonlyMap<string, readonly Problem[]>
+  /** The sound servers as the schema reads them. */
+  readonly parsed: ReadonlyMap<string, Server>
   /** Agents and defaults that have problems, each as a tree of its own: what their lists name is still checked. */
   readonly leftOut: readonly Tree[]
 }
@@ -30,8 +32,11 @@ export function checkLayer(layer: Tree, format: Format): Checked {
   const problems: Problem[] = []
   const broken = new Map<string, readonly Problem[]>()
   const leftOut: Tree[] = []
+  const parsed = new Map<string, Server>()
   for (const name of keys(layer, ['servers'])) {
-    const found = checkServer(layer, name, format).map((problem) => ({ ...problem, server: name }))
+    const result = serverSchema.safeParse(plainAt(layer, ['servers', name]))
+    if (result.success) parsed.set(name, result.data)
+    const found = checkServer(layer, name, format, result).map((problem) => ({ ...problem, server: name }))
     for (const problem of found) problems.push(problem)
     if (found.length === 0) continue
     broken.set(name, found)
@@ -49,7 +54,7 @@ export function checkLayer(layer: Tree, format: Format): Checked {
   }
   const settings = without(without(layer, ['servers']), ['agents'])
   const result = settingsSchema.safeParse(plain(settings))
-  if (result.success) return { tree, problems, broken, leftOut }
+  if (result.success) return { tree, problems, broken, leftOut, parsed }
   for (const problem of problemsOf(result.error, fileSchema, settings, [])) problems.push(problem)
   for (const issue of result.error.issues) {
     const unknown = issue.code === 'unrecognized_keys' && issue.path.length === 0 ? issue.keys : []
@@ -58,7 +63,7 @@ export function checkLayer(layer: Tree, format: Format): Checked {
       tree = without(tree, [key])
     }
   }
-  return { tree, problems, broken, leftOut }
+  return { tree, problems, broken, leftOut, parsed }
 }
 
 /** A merged server that cannot be started or reached as it stands. */
@@ -135,9 +140,15 @@ function checkLists(tree: Tree, known: ReadonlySet<string>): Problem[] {
   return problems
 }
 
-function checkServer(layer: Tree, name: string, format: Format): Problem[] {
+function checkServer(
+  layer: Tree,
+  name: string,
+  format: Format,
+  result: ReturnType<typeof serverSchema.safeParse>,
+): Problem[] {
   const path = ['servers', name]
-  const problems = [...checkName(layer, path, name, format), ...check(serverSchema, layer, path)]
+  const issues = result.success ? [] : problemsOf(result.error, serverSchema, layer, path)
+  const problems = [...checkName(layer, path, name, format), ...issues]
   if (problems.length > 0) return problems
   const stdio = subtree(layer, [...path, 'command']) !== undefined
   if (format.id === 'aicib' && stdio && subtree(layer, [...path, 'args']) === undefined)
@@ -155,9 +166,13 @@ function checkName(layer: Tree, path: Path, name: string, format: Format): Probl
 }
 
 function check(schema: z.core.$ZodType, layer: Tree, path: Path): Problem[] {
-  const at = subtree(layer, path)
-  const result = z.safeParse(schema, at && plain(at))
+  const result = z.safeParse(schema, plainAt(layer, path))
   return result.success ? [] : problemsOf(result.error, schema, layer, path)
+}
+
+function plainAt(tree: Tree, path: Path): unknown {
+  const at = subtree(tree, path)
+  return at && plain(at)
 }
 
 function checkUrl(tree: Tree, path: Path): Problem[] {

@@ -1,13 +1,27 @@
 // The rules of the house, checked: each of these fails when its rule is broken.
 
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { REQUIREMENTS, type Requirement } from './requirements.ts'
 
 const ROOT = new URL('../../', import.meta.url).pathname
+
+function temporary(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'busbar-house-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
 
 function testSources(): string[] {
   const below = (folder: string): string[] =>
@@ -95,50 +109,45 @@ const planted: [string, string, string, string][] = [
 ]
 for (const [title, name, text, rule] of planted)
   test(`the linter catches ${title}`, () => {
-    const file = join(ROOT, name)
-    const other = join(ROOT, 'src/config/planted-again.ts')
-    const files = rule === 'noImportCycles' ? [file, other] : [file]
-    onTestFinished(() => files.forEach((it) => void rmSync(it, { force: true })))
-    writeFileSync(file, text)
-    if (files.length > 1)
-      writeFileSync(
-        other,
-        "import { planted } from './planted.ts'\n\nexport const again = (): unknown => planted\n",
-      )
-    const { stdout, stderr, status } = spawnSync(join(ROOT, 'node_modules/.bin/biome'), ['lint', ...files], {
-      cwd: ROOT,
-      encoding: 'utf8',
-    })
+    const folder = temporary()
+    const write = (path: string, content: string) => {
+      mkdirSync(dirname(join(folder, path)), { recursive: true })
+      writeFileSync(join(folder, path), content)
+    }
+    copyFileSync(join(ROOT, 'biome.json'), join(folder, 'biome.json'))
+    write('src/cli/version.ts', "export const VERSION = '1'\n")
+    write(
+      'src/config/planted-again.ts',
+      "import { planted } from './planted.ts'\n\nexport const again = (): unknown => planted\n",
+    )
+    write(name, text)
+    const biome = join(ROOT, 'node_modules/.bin/biome')
+    const { stdout, stderr, status } = spawnSync(biome, ['lint', name], { cwd: folder, encoding: 'utf8' })
     expect(status).not.toBe(0)
     expect(stdout + stderr).toContain(rule)
   })
 
 test('what is generated is up to date', () => {
+  const folder = temporary()
+  for (const script of ['layers', 'reference'])
+    execFileSync(process.execPath, [`scripts/${script}.mjs`, folder], { cwd: ROOT })
   const files = [
     'biome.json',
     'schema/busbar.schema.json',
-    'docs/reference/configuration.md',
-    'docs/reference/catalog.md',
-    'docs/reference/errors.md',
+    ...['configuration', 'catalog', 'errors'].map((page) => `docs/reference/${page}.md`),
   ]
-  const read = () => files.map((file) => readFileSync(join(ROOT, file), 'utf8'))
-  const before = read()
-  execFileSync(process.execPath, ['scripts/layers.mjs'], { cwd: ROOT })
-  execFileSync(process.execPath, ['scripts/reference.mjs'], { cwd: ROOT })
-  const after = read()
-  files.forEach((file, index) => {
-    writeFileSync(join(ROOT, file), before[index] ?? '')
-  })
-  // JSON is compared as data: the formatter may have laid it out.
-  const content = (text: string, file = '') => (file.endsWith('.json') ? JSON.parse(text) : text)
-  files.forEach((file, index) => {
-    expect([file, content(after[index] ?? '', file)]).toEqual([file, content(before[index] ?? '', file)])
-  })
+  for (const file of files) {
+    const read = (root: string) => {
+      const text = readFileSync(join(root, file), 'utf8')
+      // JSON is compared as data: the formatter may have laid it out.
+      return file.endsWith('.json') ? JSON.parse(text) : text
+    }
+    expect([file, read(ROOT)]).toEqual([file, read(folder)])
+  }
 })
 
 test('the packed package installs and runs by itself', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'busbar-pack-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporary()
   const [{ filename, files }] = JSON.parse(
     execFileSync('npm', ['pack', '--json', '--pack-destination', folder], { cwd: ROOT, encoding: 'utf8' }),
   )

@@ -41,9 +41,11 @@ export class Entry {
 
   /** The first of these keys that is present; all of them count as understood. */
   take(...keys: string[]): { key: string; value: unknown } | undefined {
-    const present = keys.filter((key) => Object.hasOwn(this.raw, key))
-    for (const key of present) this.#rest.delete(key)
-    const key = present.find((candidate) => !this.#isBlank(this.raw[candidate]))
+    let key: string | undefined
+    for (const candidate of keys) {
+      if (!this.#rest.delete(candidate) && !Object.hasOwn(this.raw, candidate)) continue
+      if (key === undefined && !this.#isBlank(this.raw[candidate])) key = candidate
+    }
     return key === undefined ? undefined : { key, value: this.raw[key] }
   }
 

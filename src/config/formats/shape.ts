@@ -14,13 +14,13 @@ export class Shape {
     let parent: Record<string, unknown> | unknown[] = this.data
     for (const step of target.slice(0, -1)) parent = child(parent, step)
     assign(parent, last, value)
-    this.#moved.set(JSON.stringify(target), from)
+    this.#moved.set(keyOf(target), from)
   }
 
   /** Makes sure that a map, or a list, is there, and remembers where it stands in the file. */
   ensure(target: Path, empty: Record<string, unknown> | unknown[], from: Path): void {
     if (this.get(target) === undefined) this.put(target, empty, from)
-    else this.#moved.set(JSON.stringify(target), from)
+    else this.#moved.set(keyOf(target), from)
   }
 
   /** Adds elements to the list at a native path. */
@@ -43,7 +43,7 @@ export class Shape {
   /** Where something at a native path stood in the file. */
   sourceOf(path: Path): Path {
     for (let length = path.length; length > 0; length--) {
-      const from = this.#moved.get(JSON.stringify(path.slice(0, length)))
+      const from = this.#moved.get(keyOf(path, length))
       if (from !== undefined) return [...from, ...path.slice(length)]
     }
     return path
@@ -65,6 +65,13 @@ export function dig(value: unknown, path: Path): unknown {
 }
 
 // --- internal ---
+
+/** A path as a key; no step holds a line break that could be taken for the one between two. */
+function keyOf(path: Path, length = path.length): string {
+  let key = ''
+  for (let index = 0; index < length; index++) key += `${String(path[index]).replaceAll('\n', '\\n')}\n`
+  return key
+}
 
 function child(parent: Record<string, unknown> | unknown[], step: string | number): Record<string, unknown> {
   const key = String(step)
