@@ -13,12 +13,14 @@ import { isTrusted, type Subject } from './trust.ts'
  * an untrusted server is there without a definition, and the one it hides does not come back in its stead.
  */
 export function effective(snapshot: Snapshot, subjects: readonly Subject[]): Snapshot {
-  const asking = new Set(
-    subjects.filter((it) => it.kind === 'settings' && it.state !== 'trusted').map((it) => it.file),
+  // Without an answer there is no trust, also when the answers could not be read.
+  const accepted = new Set(
+    subjects.filter((it) => it.kind === 'settings' && it.state === 'trusted').map((it) => it.file),
   )
-  const isAsking = ({ source }: Layer) => !source.trusted && asking.has(source.file)
   const layers = snapshot.layers.map((layer) =>
-    isAsking(layer) ? { ...layer, tree: onlyServers(layer.tree) } : layer,
+    layer.source.trusted || accepted.has(layer.source.file) || !hasSettings(layer)
+      ? layer
+      : { ...layer, tree: onlyServers(layer.tree) },
   )
   const made = layers.some((layer, index) => layer !== snapshot.layers[index])
     ? assemble({ ...snapshot, layers }, [])
@@ -44,6 +46,10 @@ export function effective(snapshot: Snapshot, subjects: readonly Subject[]): Sna
 }
 
 // --- internal ---
+
+function hasSettings({ tree }: Layer): boolean {
+  return tree.kind === 'map' && [...tree.entries.keys()].some((key) => key !== 'servers' && key !== 'version')
+}
 
 function onlyServers(tree: Tree): Tree {
   if (tree.kind !== 'map') return tree

@@ -286,6 +286,8 @@ test('[C11] settings nobody trusts are shown and not acted on', async () => {
   expect(json.pending[0].hazards.join()).toContain('without asking')
   await sandbox.run(['trust', '--yes'])
   expect(await row()).toMatchObject({ starts: true })
+  chmodSync(join(sandbox.home, '.local/state/busbar/trust.json'), 0o666)
+  expect(await row()).toMatchObject({ starts: false })
 })
 
 test('[C11] defaults of inputs and the content of an envFile count', async () => {
