@@ -28,7 +28,7 @@ export default {
     // Every command but help needs all of these; as one file they are opened, compiled and linked once.
     codeSplitting: {
       groups: [
-        { name: 'yaml', test: /node_modules\/yaml\/|document-yaml/, priority: 3 },
+        { name: 'yaml', test: /node_modules\/yaml\/|document-(?:yaml|cache)/, priority: 3 },
         {
           name: 'light',
           test: /src\/(?:base\/(?:fault|suggest|redact)|config\/problem|cli\/(?:command|output|exit))\.ts/,
@@ -36,7 +36,7 @@ export default {
         },
         {
           name: 'core',
-          test: /node_modules\/(?:zod\/(?!.*json-schema)|jsonc-parser\/)|src\/(?:base\/|config\/(?!edit\/|document-toml|schema-json|watch|doctor|clients|plan|write|diff|keep-trust)|cli\/(?:session|describe)\.ts)/,
+          test: /node_modules\/(?:zod\/(?!.*json-schema)|jsonc-parser\/)|src\/(?:base\/|config\/(?!edit\/|document-(?:toml|cache)|schema-json|watch|doctor|clients|plan|write|diff|keep-trust)|cli\/(?:session|describe)\.ts)/,
           priority: 1,
         },
       ],

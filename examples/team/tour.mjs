@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 
 const binary = fileURLToPath(new URL('../../dist/bin.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'busbar-tour-'))
-const env = { ...process.env, BUSBAR_HOME: join(folder, 'home') }
+const env = { ...process.env, BUSBAR_HOME: join(folder, 'home'), DOCS_TOKEN: '' }
 copyFileSync(new URL('busbar.yaml', import.meta.url), join(folder, 'busbar.yaml'))
 
 function say(text) {

@@ -3,6 +3,7 @@
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
 import type { Document, Position, Reading } from './document.ts'
 import type { Path } from './edit/change.ts'
+import { lineIndex } from './line-index.ts'
 import type { Problem } from './problem.ts'
 
 export function parseJsonDocument(file: string, original: string): Reading {
@@ -39,22 +40,6 @@ export function parseJsonDocument(file: string, original: string): Reading {
 }
 
 // --- internal ---
-
-/** Line and column (from 1) of an offset; the lines are counted once. */
-function lineIndex(text: string): (offset: number) => Position {
-  let starts: number[] | undefined
-  return (offset) => {
-    starts ??= [0, ...[...text.matchAll(/\n/g)].map((match) => match.index + 1)]
-    let low = 0
-    let high = starts.length - 1
-    while (low < high) {
-      const middle = (low + high + 1) >> 1
-      if ((starts[middle] ?? 0) <= offset) low = middle
-      else high = middle - 1
-    }
-    return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 }
-  }
-}
 
 /** The node of the longest part of the path that exists; of a property, its key. */
 function find(tree: Node, path: Path): Node {

@@ -13,10 +13,11 @@ import {
   type Document as YamlDocument,
 } from 'yaml'
 import type { Document, Position, Reading } from './document.ts'
+import { rememberYaml } from './document-cache.ts'
 import type { Path } from './edit/change.ts'
 import type { Problem } from './problem.ts'
 
-export function parseYamlDocument(file: string, text: string): Reading {
+export function parseYamlDocument(file: string, text: string, cache?: string): Reading {
   const lines = new LineCounter()
   const parsed = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true })
   if (parsed.errors.length > 0) {
@@ -48,6 +49,7 @@ export function parseYamlDocument(file: string, text: string): Reading {
       return depth === path.length && isScalar(node) ? node.source : undefined
     },
   }
+  if (cache !== undefined) rememberYaml(cache, parsed, document)
   return { kind: 'document', document }
 }
 

@@ -3,6 +3,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { extname } from 'node:path'
 import { parseJsonDocument } from './document-json.ts'
+import { recallYaml } from './document-outline.ts'
 import type { Path } from './edit/change.ts'
 import { type Problem, pathText } from './problem.ts'
 
@@ -32,8 +33,8 @@ export type Reading =
 
 const MAX_BYTES = 4 * 1024 * 1024
 
-/** Reads one file. Whatever is wrong with it comes back as problems, never as an exception. */
-export async function readDocument(file: string): Promise<Reading> {
+/** Reads one file, by what `cache` remembers of its text where it can. Whatever is wrong with it comes back as problems, never as an exception. */
+export async function readDocument(file: string, cache?: string): Promise<Reading> {
   let bytes: Buffer
   try {
     const stats = statSync(file, { throwIfNoEntry: false })
@@ -56,7 +57,7 @@ export async function readDocument(file: string): Promise<Reading> {
   } catch {
     return broken(file, 'is not UTF-8 text', 'save it as UTF-8')
   }
-  return await parseDocument(file, text)
+  return await parseDocument(file, text, syntaxOf(file, text), cache)
 }
 
 /** Parses text that stands, or would stand, in `file`. Only the parser that is needed is loaded. */
@@ -64,9 +65,10 @@ export async function parseDocument(
   file: string,
   text: string,
   syntax: Syntax = syntaxOf(file, text),
+  cache?: string,
 ): Promise<Reading> {
   try {
-    return shallow(await parseAs(file, text, syntax))
+    return shallow(await parseAs(file, text, syntax, cache))
   } catch (error) {
     // The parsers recurse, so absurd nesting ends in a RangeError.
     if (error instanceof RangeError) return broken(file, 'is nested too deeply')
@@ -99,10 +101,18 @@ export function syntaxOf(file: string, text = ''): Syntax {
 
 const MAX_DEPTH = 40
 
-async function parseAs(file: string, text: string, syntax: Syntax): Promise<Reading> {
+/** Below this the parser is quick; above, the outline would be large. */
+const WORTH_REMEMBERING = { least: 500, most: 64 * 1024 }
+
+async function parseAs(file: string, text: string, syntax: Syntax, cache?: string): Promise<Reading> {
   switch (syntax) {
-    case 'yaml':
-      return (await import('./document-yaml.ts')).parseYamlDocument(file, text)
+    case 'yaml': {
+      const { least, most } = WORTH_REMEMBERING
+      const folder = text.length >= least && text.length <= most ? cache : undefined
+      const known = folder === undefined ? undefined : recallYaml(folder, file, text)
+      if (known) return { kind: 'document', document: known }
+      return (await import('./document-yaml.ts')).parseYamlDocument(file, text, folder)
+    }
     case 'json':
       return parseJsonDocument(file, text)
     case 'toml':

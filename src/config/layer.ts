@@ -49,6 +49,8 @@ interface LayerContext {
   readonly root: string
   readonly home: string
   readonly env: Environment
+  /** Where outlines of files are remembered. */
+  readonly cache?: string
 }
 
 const MAX_EXTENDS = 8
@@ -87,7 +89,7 @@ async function read(
   context: LayerContext,
   chain: readonly string[],
 ): Promise<LayerReport> {
-  const reading = await readDocument(candidate.file)
+  const reading = await readDocument(candidate.file, context.cache)
   if (reading.kind === 'absent') {
     if (!candidate.asked) return { layers: [], problems: [], state: 'absent' }
     const message = `does not exist (asked for by ${candidate.asked})`

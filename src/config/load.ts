@@ -1,6 +1,7 @@
 // The whole configuration, read once: found, understood, checked, merged. Whatever is wrong is in `problems`; what is
 // right is in `config`. Past this file everything is typed and whole.
 
+import { join } from 'node:path'
 import { type Environment, type Places, placesOf } from '../base/places.ts'
 import { assemble } from './assemble.ts'
 import { environmentTree, parseServerFlags } from './flags.ts'
@@ -26,7 +27,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Snapshot> {
   const places = options.places ?? placesOf(env)
   const found = candidates({ cwd, env, places, config: options.config })
   const asked = options.config === undefined ? undefined : found[0]
-  const context = { root: projectRoot(cwd), home: places.home, env }
+  const context = { root: projectRoot(cwd), home: places.home, env, cache: join(places.cache, 'outlines') }
   const root = asked ? rootOf(asked.file) : context.root
   const problems: Problem[] = []
   const looked: Looked[] = []
