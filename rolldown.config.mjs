@@ -11,6 +11,7 @@ const outside = Object.keys(dependencies).filter((name) => !bundled.has(name))
 export default {
   input: { bin: 'src/bin.ts', index: 'src/index.ts' },
   platform: 'node',
+  preserveEntrySignatures: 'allow-extension',
   // jsonc-parser's `main` is a wrapper that no bundler can follow; its `module` is plain.
   // yaml offers its ES modules to browsers only; they are the same code and load faster than its CommonJS.
   resolve: {
@@ -27,6 +28,7 @@ export default {
     sourcemap: true,
     // Every command but help needs all of these; as one file they are opened, compiled and linked once.
     codeSplitting: {
+      includeDependenciesRecursively: false,
       groups: [
         { name: 'yaml', test: /node_modules\/yaml\/|document-(?:yaml|cache)/, priority: 3 },
         {
