@@ -3,7 +3,7 @@
 export const MASK = '••••••'
 
 const SECRET_NAME =
-  /(?:^|[^a-z])(?:api[-_]?key|apikey|auth|authorization|bearer|credentials?|dsn|pass|passwd|passphrase|password|pat|private[-_]?key|secret|signature|token)s?(?:$|[^a-z])|(?:key|secret|token|password)$/i
+  /(?:^|[^a-z])(?:api[-_]?key|apikey|auth|authorization|cookie|bearer|credentials?|dsn|pass|passwd|passphrase|password|pat|private[-_]?key|secret|signature|token)s?(?:$|[^a-z])|(?:key|secret|token|password)$/i
 const SECRET_VALUE = [
   /\b(?:ghp|gho|ghu|ghs|ghr)_[A-Za-z0-9]{16,}/,
   /\bgithub_pat_[A-Za-z0-9_]{20,}/,
@@ -31,43 +31,66 @@ export function isSecretValue(text: string): boolean {
 
 /** A text with everything masked that is known to be a secret by its form, its parameter's name or its place. */
 export function maskText(text: string): string {
-  let masked = text.replace(PASSWORD, `$1${MASK}@`)
+  let masked = text.replace(PASSWORD, `$1${MASK}@`).replace(BARE_PASSWORD, `$1${MASK}@`)
   masked = masked.replace(
     /([?&;]([\w.-]+)=)([^&#\s]+)/g,
     (whole, start: string, name: string, value: string) =>
-      isSecretName(name) || isRandom(value) ? `${start}${MASK}` : whole,
+      isSecretName(name) || /^(?:sig|code|key)$/i.test(name) || isRandom(value) ? `${start}${MASK}` : whole,
   )
   // A long random part of an address is a key, too.
   if (/^[a-z]{2,8}:\/\//i.test(text))
-    masked = masked.replace(/\/([^/?#]+)/g, (whole, part: string) => (isRandom(part) ? `/${MASK}` : whole))
+    masked = masked
+      .replace(/#.*=.*$/, `#${MASK}`)
+      .replace(/\/([^/?#]+)/g, (whole, part: string) => (isRandom(part) ? `/${MASK}` : whole))
   for (const pattern of SECRET_VALUE) masked = masked.replace(new RegExp(pattern.source, 'g'), MASK)
   return masked
 }
 
 /**
- * Arguments with secrets masked: what follows a flag such as `--api-key`, `KEY=value`, a header `Name: value`, a member
- * of JSON. Text that a shell or an interpreter would run is left readable, or nobody could judge it.
+ * Arguments with secrets masked: what follows a flag such as `--api-key`, and every `NAME=value`, `Name: value` and
+ * member of JSON inside an argument whose name says so. Only the value is masked: of a command that a shell or an
+ * interpreter would run, the rest stays readable, or nobody could judge it.
  */
 export function maskArguments(args: readonly string[], isReference: (text: string) => boolean): string[] {
   return args.map((argument, index) => {
     const flag = args[index - 1] ?? ''
-    const follows = /^--?[\w-]+$/.test(flag) && isSecretName(flag) && !argument.startsWith('-')
-    if (follows && isOneWord(argument) && !isReference(argument)) return MASK
-    const [, start, name, value] = /^((?:--?)?([\w-]+)(?:=|:\s+))([\s\S]+)$/.exec(argument) ?? []
-    const secret = name !== undefined && value !== undefined && isSecretName(name) && !isReference(value)
-    if (secret && /^(?:\w+ )?[^\s;|&<>`$()]+$/.test(value)) return `${start}${MASK}`
-    return maskText(argument).replace(
-      /("([\w-]+)"\s*:\s*")((?:[^"\\]|\\.)+)"/g,
-      (whole, open: string, key: string, text: string) =>
-        isSecretName(key) && !isReference(text) ? `${open}${MASK}"` : whole,
+    const follows = /^--?[\w-]+$/.test(flag) && !argument.startsWith('-') && isOneWord(argument)
+    if (follows && isSecretName(flag) && !isReference(argument)) return MASK
+    if (follows && /^(?:-u|--user)$/.test(flag)) return argument.replace(/:.+$/, `:${MASK}`)
+    const members = maskText(argument).replace(MEMBER, (whole, open: string, key: string) =>
+      isSecretName(key) ? `${open}${MASK}"` : whole,
     )
+    return maskPairs(members)
   })
 }
 
 // --- internal ---
 
+/** `"apiKey": "…"`, unless the value is a reference. */
+const MEMBER = /("([\w-]+)"\s*:\s*")(?!\$\{)(?:[^"\\]|\\.)+"/g
+
+/** `TOKEN=…`, `X-Api-Key: …`, `--header=Authorization:Bearer …`; never the `//` of an address, never a reference. */
+function maskPairs(text: string): string {
+  const names = /([A-Za-z_][\w-]*)\s*[=:]\s*(?!\/\/)/g
+  const value = /((?:Bearer|Basic|Token)\s+)?[^\s;|&<>`'"(){}$,]+/y
+  let masked = ''
+  let done = 0
+  for (let name = names.exec(text); name !== null; name = names.exec(text)) {
+    value.lastIndex = names.lastIndex
+    const found = isSecretName(name[1] ?? '') ? value.exec(text) : null
+    if (found === null) continue
+    masked += text.slice(done, names.lastIndex) + (found[1] ?? '') + MASK
+    done = value.lastIndex
+    names.lastIndex = done
+  }
+  return masked + text.slice(done)
+}
+
 /** `scheme://user:password@`; the scheme is bounded, or a long word would be tried from each of its letters. */
 const PASSWORD = /(\b[a-z][a-z0-9+.-]{0,15}:\/\/[^\s:/@]{0,100}:)(?!\$\{)[^\s@/]+@/gi
+
+/** `user:password@host` without its scheme. */
+const BARE_PASSWORD = /(^[\w.-]{1,64}:)(?!\$\{|\/\/)[^\s@/]+@(?=[\w.-])/g
 
 function hasPassword(text: string): boolean {
   return text.search(PASSWORD) >= 0

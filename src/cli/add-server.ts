@@ -5,6 +5,7 @@ import { effective } from '../config/effective.ts'
 import type { Layer } from '../config/layer.ts'
 import { addServer, assignServer, serverPath, type Target } from '../config/plan.ts'
 import type { Snapshot } from '../config/snapshot.ts'
+import { realPath } from '../config/sources.ts'
 import { subtree } from '../config/tree.ts'
 import { trustSubjects } from '../config/trust.ts'
 import { nearPath, type ServerRow, serverRow } from './describe.ts'
@@ -46,10 +47,8 @@ export async function addTyped(
       })
     return addServer(file, name, entry)
   }
-  const edits = [
-    { target, plan, meant: { servers: [name] } },
-    ...agents.map((agent) => assignment(snapshot, agent, name)),
-  ]
+  const assigned = agents.map((agent) => assignment(snapshot, agent, name))
+  const edits = together([{ target, plan, meant: { servers: [name] } }, ...assigned])
   const { written, after } = await makeEdits(session, snapshot, edits, [name])
   const added = after.servers.get(name)
   const subjects = trustSubjects(after)
@@ -60,13 +59,35 @@ export async function addTyped(
   session.out.answer({ added: name, file, server: row }, () => [
     `Added ${name}${agents.length > 0 ? ` for ${agents.join(', ')}` : ''}.`,
     ...('missing' in row && row.missing ? [`Before it can start, set: ${row.missing.join(', ')}`] : []),
-    ...('hides' in row && row.hides ? [`It hides the server of that name in ${row.hides.join(', ')}.`] : []),
+    ...('hides' in row && row.hides && row.source === file
+      ? [`It hides the server of that name in ${row.hides.join(', ')}.`]
+      : []),
+    ...('enabled' in row && !row.enabled ? [`It is switched off; run: busbar enable ${name}`] : []),
     ...shadow(row, file),
     `Look at it: busbar get ${name}${session.options.config === undefined ? '' : ` --config ${session.options.config}`}`,
   ])
 }
 
 // --- internal ---
+
+/** Edits of one file become one edit, so that all of it is written or none. */
+function together(edits: readonly Edit[]): Edit[] {
+  const files = [...new Set(edits.map((edit) => realPath(edit.target.file)))]
+  return files.flatMap((file) => {
+    const [first, ...rest] = edits.filter((edit) => realPath(edit.target.file) === file)
+    if (!first) return []
+    const all = [first, ...rest]
+    const agents = all.flatMap(({ meant }) => (Array.isArray(meant.agents) ? meant.agents : []))
+    const servers = all.flatMap(({ meant }) => meant.servers ?? [])
+    return [
+      {
+        target: first.target,
+        plan: (it: Target) => all.flatMap(({ plan }) => plan(it)),
+        meant: { servers, agents },
+      },
+    ]
+  })
+}
 
 /** Gives an agent the server in the file that holds its list: elsewhere a new list would replace the one it has. */
 function assignment(snapshot: Snapshot, agent: string, name: string): Edit {

@@ -80,6 +80,9 @@ export async function makeEdits(
 ): Promise<{ written: Written[]; after: Snapshot }> {
   // What cannot be kept must be said before anything is written.
   readTrust(before.places)
+  // Several files are changed or none: each edit is tried before the first is made.
+  if (edits.length > 1)
+    for (const { target, plan, meant } of edits) await changeFile(target, plan, { meant, dryRun: true })
   const written: Written[] = []
   for (const { target, plan, meant } of edits) {
     const onWait = (owner: string) =>

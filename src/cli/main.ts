@@ -31,7 +31,8 @@ export async function main(argv: readonly string[]): Promise<number> {
 async function run(argv: readonly string[], signal: AbortSignal): Promise<number> {
   const [first, ...rest] = argv
   if (first === undefined || first === '--help' || first === '-h' || first === 'help') {
-    process.stdout.write(rest[0] === undefined ? overview() : await helpFor(rest))
+    const about = rest[0] === undefined || rest[0].startsWith('-') ? [] : rest
+    process.stdout.write(about.length === 0 ? overview() : await helpFor(about))
     return EXIT.ok
   }
   if (first === '--version' || first === '-V') {

@@ -3,7 +3,7 @@
 import { Fault } from '../base/fault.ts'
 import { removeMentions, removeServer, serverPath, type Target } from '../config/plan.ts'
 import type { Snapshot } from '../config/snapshot.ts'
-import { placeText, serverNamed } from './describe.ts'
+import { placeText, serverNamed, shellWord } from './describe.ts'
 import { layerTarget, makeEdits, type WriteScope } from './edit.ts'
 import type { Session } from './session.ts'
 
@@ -57,7 +57,7 @@ export async function removeNamed(
   if (foreign)
     throw new Fault('CONFIG_EDIT', `${name} stands in ${foreign.source.file}, which Busbar only reads`, {
       server: name,
-      hint: `switch it off instead: busbar disable ${name}`,
+      hint: `switch it off instead: busbar disable ${shellWord(name)}`,
     })
   // Where another file still defines it, the lists go on meaning that one.
   const stays = defining.length > chosen.length

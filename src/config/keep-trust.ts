@@ -7,7 +7,15 @@ import { serverSchema } from './schema-server.ts'
 import type { Snapshot } from './snapshot.ts'
 import { realPath } from './sources.ts'
 import { plain, subtree, type Tree } from './tree.ts'
-import { readTrust, recordTrust, type Subject, serverContent, serverKey, settingsSubject } from './trust.ts'
+import {
+  HARMLESS,
+  readTrust,
+  recordTrust,
+  type Subject,
+  serverContent,
+  serverKey,
+  settingsSubject,
+} from './trust.ts'
 
 /** One file as it was before and after the edit. */
 export interface EditedText {
@@ -48,11 +56,18 @@ function typedServer(
 ): Pick<Subject, 'key' | 'content'>[] {
   const written = subtree(tree, ['servers', name])
   const entry = after.servers.get(name)
-  const alone = entry?.sources.every((it) => it.trusted || it === source)
+  const alone = entry?.sources.every((it) => it.trusted || it === source || isHarmless(it, name, after))
   const parsed = written && serverSchema.safeParse(plain(written))
   if (!written || !alone || !parsed?.success) return []
   const content = () => serverContent(plain(written), parsed.data, source, after)
   return [{ key: serverKey(source, name), content }]
+}
+
+/** Another file that only describes it or switches it has no part in what runs. */
+function isHarmless(source: Source, name: string, snapshot: Snapshot): boolean {
+  const layer = snapshot.layers.find((it) => it.source === source)
+  const entry = layer && subtree(layer.tree, ['servers', name])
+  return entry?.kind === 'map' && [...entry.entries.keys()].every((key) => HARMLESS.has(key))
 }
 
 async function treeOfText(source: Source, text: string, snapshot: Snapshot): Promise<Tree | undefined> {

@@ -177,7 +177,7 @@ async function readExtended(
       const place = { file: document.file, ...document.at(path), path: pathText(path) }
       problems.push({ severity: 'error', ...place, message })
     }
-    if (typeof item !== 'string' || item === '') {
+    if (typeof item !== 'string' || item === '' || /^[a-z][a-z0-9+.-]+:\/\//i.test(item)) {
       complain(`is ${valueText(item)}; expected the path of a file`)
       continue
     }

@@ -45,9 +45,17 @@ export function pathText(path: Path): string {
   return text
 }
 
+/** What kind of value it is, where the value itself may be a secret. */
+export function kindText(value: unknown): string {
+  return typeof value === 'string' ? 'text' : valueText(value)
+}
+
 /** A value as shown in a message: short, quoted, on one line. */
 export function valueText(value: unknown): string {
   if (value === undefined) return 'missing'
-  const text = maskText(JSON.stringify(value) ?? String(value))
+  // What is inside a list or map may be anything, secrets included.
+  if (Array.isArray(value)) return value.length === 0 ? '[]' : 'a list'
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0 ? '{}' : 'a map'
+  const text = typeof value === 'string' ? JSON.stringify(maskText(value)) : String(value)
   return text.length > 80 ? `${text.slice(0, 77)}…` : text
 }

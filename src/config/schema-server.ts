@@ -1,12 +1,20 @@
 // One server as written in a configuration file.
 
 import * as z from 'zod/mini'
-import { about, approvalPreset, duration, glob, textList, textMap, verdict, word } from './schema-values.ts'
+import { about, approvalPreset, duration, glob, text, textList, verdict, word } from './schema-values.ts'
 
 const TRANSPORTS = ['stdio', 'http', 'sse', 'websocket', 'sdk', 'claudeai-proxy'] as const
 export type Transport = (typeof TRANSPORTS)[number]
 
 const port = z.int().check(z.minimum(1), z.maximum(65535))
+
+const NAME_OF_VARIABLE = 'expected a name without "="'
+const environment = z.record(z.string().check(z.regex(/^[^=\0]+$/, { error: NAME_OF_VARIABLE })), text)
+const NAME_OF_HEADER = 'expected the name of a header (letters, digits and dashes)'
+const headerMap = z.record(
+  z.string().check(z.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, { error: NAME_OF_HEADER })),
+  text.check(z.refine((value) => !/[\r\n\0]/.test(String(value)), { error: 'expected one line' })),
+)
 
 const auth = about(
   'How Busbar signs in to the server.',
@@ -60,11 +68,11 @@ export const serverSchema = z.strictObject({
   type: about('Transport. Follows from `command` (stdio) or `url` (http).', z.optional(z.enum(TRANSPORTS))),
   command: about('Program to run, without a shell (stdio).', z.optional(word)),
   args: about('Its arguments.', z._default(textList, [])),
-  env: about('Environment added to the minimal one the process gets.', z._default(textMap, {})),
+  env: about('Environment added to the minimal one the process gets.', z._default(environment, {})),
   envFile: about('File with further `NAME=value` lines; `env` wins.', z.optional(word)),
   cwd: about('Working folder; default: the project folder.', z.optional(word)),
   url: about('Address of a remote server.', z.optional(word)),
-  headers: about('Headers sent with every request.', z._default(textMap, {})),
+  headers: about('Headers sent with every request.', z._default(headerMap, {})),
   id: about('Connector id (`type: claudeai-proxy`).', z.optional(word)),
   description: about('What it is for; shown to people and agents.', z.optional(z.string())),
   category: about('A word to group servers by.', z.optional(z.string())),

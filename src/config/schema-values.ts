@@ -44,12 +44,11 @@ export const ratePerMinute = z.pipe(
 )
 
 /** Text; a number or a boolean is taken as the text a person typed. */
-const text = z.pipe(
+export const text = z.pipe(
   z.union([z.string(), z.number(), z.boolean()], { error: 'expected text' }),
   z.transform((value: string | number | boolean) => String(value)),
 )
 
-export const textMap = z.record(z.string(), text)
 export const textList = z.array(text)
 
 /** Text that is not empty. */

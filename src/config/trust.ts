@@ -41,7 +41,7 @@ export interface Content {
 }
 
 /** Parts of an entry that neither run, loosen nor open anything. */
-const HARMLESS = new Set(['enabled', 'description', 'category'])
+export const HARMLESS: ReadonlySet<string> = new Set(['enabled', 'description', 'category'])
 
 const recordSchema = z.object({
   at: z.string(),

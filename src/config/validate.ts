@@ -161,7 +161,9 @@ function checkName(layer: Tree, path: Path, name: string, format: Format): Probl
   const reserved = name === '__proto__' || name === 'constructor' || name === 'prototype'
   const printable = /^[^\p{C}\p{Z}/](?:[^\p{C}\p{Zl}\p{Zp}/]{0,126}[^\p{C}\p{Z}/])?$/u
   if (reserved) return [problemAt(layer, path, 'is a reserved word; use another name')]
-  if ((format.id === 'busbar' ? NAME : printable).test(name)) return []
+  // A line that only adjusts a server of another tool's file must be able to name it.
+  const adjusts = ['command', 'url'].every((key) => subtree(layer, [...path, key]) === undefined)
+  if ((format.id === 'busbar' && !adjusts ? NAME : printable).test(name)) return []
   return [problemAt(layer, path, `is not a usable name (${NAME_RULE})`)]
 }
 

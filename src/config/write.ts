@@ -36,6 +36,14 @@ export interface Meant {
   readonly agents?: readonly string[] | 'all'
 }
 
+interface WriteOptions {
+  readonly meant: Meant
+  /** Goes all the way but for the writing, to see whether it would work. */
+  readonly dryRun?: boolean
+  readonly signal?: AbortSignal
+  readonly onWait?: (owner: string) => void
+}
+
 export interface Written {
   readonly file: string
   readonly created: boolean
@@ -49,11 +57,7 @@ export interface Written {
 export async function changeFile(
   target: WriteTarget,
   plan: (file: Target) => Change[],
-  options: {
-    readonly meant: Meant
-    readonly signal?: AbortSignal
-    readonly onWait?: (owner: string) => void
-  },
+  options: WriteOptions,
 ): Promise<Written> {
   const file = realTarget(target)
   try {
@@ -75,18 +79,18 @@ async function lockAndChange(
   file: string,
   target: WriteTarget,
   plan: (file: Target) => Change[],
-  { meant, ...waiting }: Parameters<typeof changeFile>[2],
+  { meant, dryRun = false, ...waiting }: WriteOptions,
 ): Promise<Written> {
   prepare(dirname(file), target)
   const lock = join(dirname(file), `.${basename(file)}.lock`)
-  return await withLock(lock, async () => await changeNow(file, target, plan, meant), waiting)
+  return await withLock(lock, async () => await changeNow(file, target, plan, { meant, dryRun }), waiting)
 }
 
 async function changeNow(
   file: string,
   target: WriteTarget,
   plan: (file: Target) => Change[],
-  meant: Meant,
+  { meant, dryRun = false }: WriteOptions,
 ): Promise<Written> {
   const reading = await readDocument(file)
   if (reading.kind === 'broken') {
@@ -116,7 +120,7 @@ async function changeNow(
   if (next === text && !created) return { file, created: false, changed: false, before: text, after: text }
   await refuseOthers(document.document, next, format, meant)
   const after = next.endsWith('\n') || !created ? next : `${next}\n`
-  writeFileAtomic(file, after, { mode: target.mode ?? 0o644 })
+  if (!dryRun) writeFileAtomic(file, after, { mode: target.mode ?? 0o644 })
   return { file, created, changed: true, before: created ? '' : text, after }
 }
 

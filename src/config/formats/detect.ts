@@ -149,10 +149,12 @@ function serversFamily(
 ): FormatId {
   if (Array.isArray(value['inputs']) || /\.vscode\//.test(file) || /\/User\/(?:.*\/)?mcp\.json$/.test(file))
     return 'vscode'
-  if (NATIVE_MARKS.some((mark) => mark in value) || value['version'] === 1) return 'busbar'
+  const marks = NATIVE_MARKS.filter((mark) => mark in value)
+  if (marks.some((mark) => mark !== 'agents') || value['version'] === 1) return 'busbar'
   if (entries(servers).some((entry) => 'transport' in entry) || /\.?beans(?:-agent)?\/mcp\.json$/.test(file))
     return 'beans'
-  if (entries(servers).some((entry) => VSCODE_MARKS.some((mark) => mark in entry))) return 'vscode'
+  if (marks.length === 0 && entries(servers).some((entry) => VSCODE_MARKS.some((mark) => mark in entry)))
+    return 'vscode'
   return 'busbar'
 }
 

@@ -7,6 +7,7 @@ import { Entry, type EntryPlace } from './entry.ts'
 import { readApproval, readTimeouts, readTools } from './server-extras.ts'
 import { isRecord } from './shape.ts'
 
+const TYPES = new Set(['stdio', 'http', 'sse', 'websocket', 'sdk', 'claudeai-proxy'])
 const TYPE_ALIASES = new Map(
   Object.entries({
     local: 'stdio',
@@ -135,7 +136,11 @@ function readAddress(entry: Entry): void {
   if (typeGiven) {
     const { key, value } = typeGiven
     const word = typeof value === 'string' ? value.toLowerCase() : undefined
-    entry.put(['type'], word === undefined ? value : (TYPE_ALIASES.get(word) ?? word), key)
+    entry.put(
+      ['type'],
+      word === undefined ? value : (TYPE_ALIASES.get(word) ?? (TYPES.has(word) ? word : value)),
+      key,
+    )
     return
   }
   if (!address) return
@@ -176,7 +181,8 @@ function readAuth(entry: Entry): void {
     return
   }
   if (auth && entry.traits.strict) {
-    entry.put(['auth'], typeof auth.value === 'string' ? { type: auth.value } : auth.value, auth.key)
+    const known = typeof auth.value === 'string' && ['none', 'oauth'].includes(auth.value)
+    entry.put(['auth'], known ? { type: auth.value } : auth.value, auth.key)
     return
   }
   const oauth = entry.take('oauth', 'requiresOAuth')
