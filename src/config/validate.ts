@@ -124,6 +124,7 @@ function checkLists(tree: Tree, known: ReadonlySet<string>): Problem[] {
       lists.push({ path: ['agents', agent, 'workers', worker, 'servers'], agent })
   }
   for (const { path, agent } of lists) {
+    if (agent !== undefined) problems.push(...checkPatterns(tree, path.slice(0, -1), agent, names))
     const list = subtree(tree, path)
     if (list?.kind !== 'list') continue
     list.items.forEach((item, index) => {
@@ -138,6 +139,24 @@ function checkLists(tree: Tree, known: ReadonlySet<string>): Problem[] {
     })
   }
   return problems
+}
+
+/** `allow` and `deny` name tools as `server/tool`; a server that does not exist is probably a slip. */
+function checkPatterns(tree: Tree, holder: Path, agent: string, names: ReadonlySet<string>): Problem[] {
+  return ['allow', 'deny'].flatMap((key) => {
+    const list = subtree(tree, [...holder, key])
+    return (list?.kind === 'list' ? list.items : []).flatMap((item, index): Problem[] => {
+      const [server = ''] = String(plain(item)).split('/')
+      if (isGlob(server) || names.has(server)) return []
+      const near = nearest(server, names)
+      const extra = {
+        severity: 'warning' as const,
+        agent,
+        ...(near ? { hint: `did you mean "${near}"?` } : {}),
+      }
+      return [problemAt(tree, [...holder, key, index], `names "${server}", which is no known server`, extra)]
+    })
+  })
 }
 
 function checkServer(

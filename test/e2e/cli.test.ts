@@ -191,6 +191,11 @@ test('completion offers commands, then names and options', async () => {
   expect(await words('agents', 'remove')).toContain('cto')
   expect(await words('integrations', 'add')).toContain('stripe')
   expect(await words('import')).toContain('cursor')
+  expect(await words('--', 'add', 'x', '-s')).toEqual(['project', 'user', 'local', ''])
+  expect(await words('--', 'add', 'x', '--agent')).toEqual(['cto', ''])
+  sandbox.write('other.yaml', 'servers: { elsewhere: { command: x } }\n')
+  expect(await words('--', '--config', 'other.yaml', 'get')).toContain('elsewhere')
+  expect(await words('--', '--config')).toEqual([''])
   expect(await words('add')).toContain('--transport')
 })
 

@@ -304,6 +304,19 @@ for (const [title, text, expected] of messages)
     expect(result.stderr).toMatch(expected)
   })
 
+test('[A8] a pattern that names no server is warned about', async () => {
+  const sandbox = new Sandbox()
+  sandbox.write(
+    'busbar.yaml',
+    'servers: { github: { command: x } }\nagents: { a: { servers: [github], allow: ["githb/x", "git*/y"], deny: ["github/z"] } }\n',
+  )
+  const result = await sandbox.run(['config', 'check'])
+  expect(result.code).toBe(0)
+  expect(result.stderr).toMatch(
+    /busbar\.yaml:2: agents\.a\.allow\[0\] names "githb", which is no known server; did you mean "github"/,
+  )
+})
+
 test("[A8] an entry of another tool's file that cannot work is not passed over in silence", async () => {
   const sandbox = new Sandbox()
   sandbox.write(

@@ -24,7 +24,10 @@ Examples:
   busbar completion zsh > "\${fpath[1]}/_busbar"
   busbar completion fish > ~/.config/fish/completions/busbar.fish`,
   run: async ({ commands }, [shell = '', ...words]) => {
-    const script = shell === 'words' ? `${(await complete(words, commands)).join('\n')}\n` : scriptFor(shell)
+    const script =
+      shell === 'words'
+        ? (await complete(words, commands)).map((word) => `${word}\n`).join('')
+        : scriptFor(shell)
     process.stdout.write(script)
   },
 })
@@ -62,21 +65,74 @@ compdef _busbar busbar
   }
 }
 
-/** What may follow these words. */
-async function complete(words: readonly string[], commands: readonly Entry[]): Promise<string[]> {
-  const [name, sub] = words.filter((word) => !word.startsWith('-'))
+/** What may follow these words; nothing, where the shell's own completion of files is meant. */
+async function complete(typed: readonly string[], commands: readonly Entry[]): Promise<string[]> {
+  const { words, config, open } = understand(typed)
+  if (open !== undefined) return await optionValues(open, config)
+  const [name, sub] = words
   const entry = commands.find((candidate) => candidate.name === name)
   if (!entry) return commands.map((candidate) => candidate.name)
   if (entry.name === 'completion') return ['bash', 'zsh', 'fish']
   const { spec: found } = await entry.load()
   const flags = (options: object) => Object.keys({ ...options, ...GLOBAL_OPTIONS }).map((key) => `--${key}`)
-  if (!('commands' in found)) return [...(await names(entry.name, sub)), ...flags(found.options)]
-  const child = sub === undefined ? undefined : found.commands[sub]
+  if (!('commands' in found)) return [...(await names(entry.name, sub, config)), ...flags(found.options)]
+  const child = sub !== undefined && Object.hasOwn(found.commands, sub) ? found.commands[sub] : undefined
   if (!child) return Object.keys(found.commands)
-  return [...(await names(entry.name, sub)), ...flags(child.options)]
+  return [...(await names(entry.name, sub, config)), ...flags(child.options)]
 }
 
-async function names(command: string, sub: string | undefined): Promise<string[]> {
+/** Options of any command that take a value. */
+const VALUES = new Set([
+  '--config',
+  '--mcp-server',
+  '--scope',
+  '-s',
+  '--transport',
+  '-t',
+  '--agent',
+  '--server',
+  '-e',
+  '-H',
+])
+
+/** The words that are no options, the configuration they name, and an option that still waits for its value. */
+function understand(typed: readonly string[]): {
+  words: string[]
+  config: string | undefined
+  open: string | undefined
+} {
+  const words: string[] = []
+  let config: string | undefined
+  let open: string | undefined
+  for (const word of typed) {
+    if (open !== undefined) {
+      if (open === '--config') config = word
+      open = undefined
+    } else if (VALUES.has(word)) open = word
+    else if (word.startsWith('--config=')) config = word.slice('--config='.length)
+    else if (!word.startsWith('-')) words.push(word)
+  }
+  return { words, config, open }
+}
+
+async function optionValues(option: string, config: string | undefined): Promise<string[]> {
+  if (option === '--scope' || option === '-s') return ['project', 'user', 'local']
+  if (option === '--transport' || option === '-t') return ['stdio', 'http', 'sse', 'websocket']
+  if (option !== '--agent' && option !== '--server') return []
+  const snapshot = await loadConfig({ config })
+  return plain(option === '--agent' ? Object.keys(snapshot.config.agents) : snapshot.servers.keys())
+}
+
+/** Only names that mean nothing to a shell. */
+function plain(names: Iterable<string>): string[] {
+  return [...names].filter((name) => NAME.test(name))
+}
+
+async function names(
+  command: string,
+  sub: string | undefined,
+  config: string | undefined,
+): Promise<string[]> {
   if (command === 'integrations' && sub === 'add') {
     const { CATALOG } = await import('../../config/catalog.ts')
     return CATALOG.map((entry) => entry.name)
@@ -88,9 +144,7 @@ async function names(command: string, sub: string | undefined): Promise<string[]
         ? 'agents'
         : NAMED[command]
   if (kind === undefined) return []
-  const snapshot = await loadConfig()
-  // Only names that mean nothing to a shell.
-  const plain = (names: Iterable<string>) => [...names].filter((name) => NAME.test(name))
+  const snapshot = await loadConfig({ config })
   if (kind === 'agents') return plain(Object.keys(snapshot.config.agents))
   if (kind === 'servers') return plain(snapshot.servers.keys())
   const { clientsOf } = await import('../../config/clients.ts')
