@@ -27,7 +27,7 @@ export function writeScope(text: string): WriteScope {
 }
 
 /**
- * The file a new entry goes to: the one given by --config, the scope's native file, or one in a seed's format that
+ * The file a new entry goes to: the one given by --config, the scope's native file, or one in another format of ours that
  * stands in its place; else a new native file that goes on reading the other tools' files found there.
  */
 export function writeTarget(session: Session, snapshot: Snapshot, scope: WriteScope): WriteTarget {
