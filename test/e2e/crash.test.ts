@@ -25,13 +25,15 @@ test('kill -9 during 200 writes leaves old or new, never a mix', { timeout: 240_
     lanes.map(async (sandbox) => {
       sandbox.write('busbar.yaml', START)
       const done: string[] = []
-      // Around the moment of the write on this machine, as loaded as it is now.
+      // Around the moment of the write on this machine, found by following how the last tries ended.
       const started = performance.now()
       await sandbox.run(['add', 'timed', '--', 'npx', 'timed'])
-      const usual = performance.now() - started
+      let moment = performance.now() - started
       for (let index = 0; index < 100; index++) {
         const name = `s${index}`
-        if (await addAndKill(sandbox, name, usual * (0.4 + Math.random() * 0.9))) {
+        const inTime = await addAndKill(sandbox, name, moment * (0.6 + Math.random() * 0.8))
+        moment *= inTime ? 0.95 : 1.05
+        if (inTime) {
           done.push(name)
           finished++
         } else killed++
