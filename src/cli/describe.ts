@@ -59,6 +59,11 @@ export function serverRow(entry: ServerEntry, { snapshot, subjects, active }: Lo
   }
 }
 
+/** Composio is a section of its own, not an entry among the servers. */
+export function isComposio({ place }: ServerEntry): boolean {
+  return place.path.at(-1) === 'composio' && place.path.at(-2) !== 'servers'
+}
+
 /** A name as it can be typed in a shell: a command we print must not do more than it says. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`

@@ -4,7 +4,7 @@ import { Fault } from '../base/fault.ts'
 import { nearest } from '../base/suggest.ts'
 import { type Command, commandHelp, type Group, groupHelp, parseWords } from './command.ts'
 import { COMMANDS, type Entry } from './commands.ts'
-import { EXIT, exitCode } from './exit.ts'
+import { EXIT } from './exit.ts'
 import { Output } from './output.ts'
 import { VERSION } from './version.ts'
 
@@ -88,7 +88,8 @@ async function locate(first: string, rest: readonly string[]): Promise<Located> 
 function report(error: unknown, out: Output): number {
   if (error instanceof Fault) {
     out.fail(error)
-    return exitCode(error.code)
+    // So far every fault is about the command line or the configuration.
+    return EXIT.usage
   }
   if (error instanceof Error && error.name === 'AbortError') return EXIT.cancelled
   out.fail(error)

@@ -1,9 +1,11 @@
 // Removing a server: its definition, and every mention of it in every file of ours.
 
 import { Fault } from '../base/fault.ts'
+import type { Layer } from '../config/layer.ts'
 import { removeMentions, removeServer, serverPath, type Target } from '../config/plan.ts'
-import type { Snapshot } from '../config/snapshot.ts'
-import { placeText, serverNamed, shellWord } from './describe.ts'
+import type { ServerEntry, Snapshot } from '../config/snapshot.ts'
+import { subtree } from '../config/tree.ts'
+import { isComposio, placeText, serverNamed, shellWord } from './describe.ts'
 import { layerTarget, makeEdits, type WriteScope } from './edit.ts'
 import type { Session } from './session.ts'
 
@@ -17,69 +19,33 @@ export async function removeNamed(
   const entry = serverNamed(snapshot, name)
   if (entry.scope === 'flag')
     throw new Fault('USAGE', `${name} comes from --mcp-server; leave that flag out`, { server: name })
-  if (entry.place.path.at(-1) === 'composio' && entry.place.path.at(-2) !== 'servers')
+  if (isComposio(entry))
     throw new Fault('CONFIG_EDIT', 'composio is a section of its own', {
       server: name,
       hint: 'run: busbar disable composio',
     })
-  const files = snapshot.layers.filter((layer) => layer.source.scope !== 'flag')
-  const target = (value: unknown, format: (typeof files)[number]['source']['format']): Target => ({
-    value,
-    format,
-  })
-  const defining = files.filter(({ source, broken, tree }) => {
-    const servers = tree.kind === 'map' ? tree.entries.get('servers') : undefined
-    return (
-      broken.has(name) ||
-      (servers?.kind === 'map' && servers.entries.has(name)) ||
-      serverPath(target(source.document.value, source.format), name) !== undefined
-    )
-  })
-  const chosen = scope === undefined ? defining : defining.filter((layer) => layer.source.scope === scope)
-  if (scope !== undefined && chosen.length === 0)
-    throw new Fault('SERVER_UNKNOWN', `no ${scope} file defines "${name}"`, {
+  const holding = snapshot.layers.filter((layer) => layer.source.scope !== 'flag' && holds(layer, name))
+  const chosen = choose(holding, name, scope, entry)
+  // What only adjusts a server is nothing without it.
+  const stays = holding.some((layer) => !chosen.includes(layer) && !adjusts(layer, name))
+  const going = stays ? chosen : holding.filter((layer) => layer.source.format.ours)
+  const edits = snapshot.layers
+    .filter(({ source }) => source.format.ours && source.scope !== 'managed' && source.scope !== 'flag')
+    .flatMap((layer) => {
+      // Where another file still defines it, the lists go on meaning that one.
+      const plan = (file: Target) => [
+        ...(stays ? [] : removeMentions(file, name)),
+        ...(going.includes(layer) ? removeServer(file, name) : []),
+      ]
+      const meant = { servers: [name], agents: 'all' as const }
+      const changes = plan(fileOf(layer))
+      return changes.length === 0 ? [] : [{ target: layerTarget(snapshot, layer.source.file), plan, meant }]
+    })
+  if (edits.length === 0)
+    throw new Fault('CONFIG_EDIT', `nothing of ours mentions "${name}"`, {
       server: name,
       hint: `it stands in ${placeText(entry.place)}`,
     })
-  if (scope === undefined && new Set(chosen.map((layer) => layer.source.scope)).size > 1)
-    throw new Fault(
-      'USAGE',
-      `${name} is defined in several places: ${chosen.map((layer) => layer.source.file).join(', ')}`,
-      {
-        server: name,
-        hint: `say which: ${[...new Set(chosen.map((layer) => layer.source.scope))]
-          .filter((it) => it !== 'managed')
-          .map((it) => `busbar remove ${name} -s ${it}`)
-          .join(' or ')}`,
-      },
-    )
-  const foreign = chosen.find((layer) => !layer.source.format.ours || layer.source.scope === 'managed')
-  if (foreign)
-    throw new Fault('CONFIG_EDIT', `${name} stands in ${foreign.source.file}, which Busbar only reads`, {
-      server: name,
-      hint: `switch it off instead: busbar disable ${shellWord(name)}`,
-    })
-  // Where another file still defines it, the lists go on meaning that one.
-  const stays = defining.length > chosen.length
-  const editable = files.filter((layer) => layer.source.format.ours && layer.source.scope !== 'managed')
-  const edits = editable.flatMap((layer) => {
-    const isChosen = chosen.includes(layer)
-    const plan = (file: Target) => [
-      ...(stays ? [] : removeMentions(file, name)),
-      ...(isChosen ? removeServer(file, name) : []),
-    ]
-    const changes = plan(target(layer.source.document.value, layer.source.format))
-    const meant = { servers: [name], agents: 'all' as const }
-    return changes.length === 0 ? [] : [{ target: layerTarget(snapshot, layer.source.file), plan, meant }]
-  })
-  if (edits.length === 0)
-    throw new Fault(
-      'CONFIG_EDIT',
-      `nothing of ours mentions "${name}"; it stands in ${placeText(entry.place)}`,
-      {
-        server: name,
-      },
-    )
   const { written, after } = await makeEdits(session, snapshot, edits)
   const left = after.servers.get(name)
   for (const it of after.assignments)
@@ -97,6 +63,58 @@ export async function removeNamed(
 }
 
 // --- internal ---
+
+function fileOf({ source }: Layer): Target {
+  return { value: source.document.value, format: source.format }
+}
+
+function holds(layer: Layer, name: string): boolean {
+  return (
+    layer.broken.has(name) ||
+    subtree(layer.tree, ['servers', name]) !== undefined ||
+    serverPath(fileOf(layer), name) !== undefined
+  )
+}
+
+/** Whether a file only says something about a server that another one defines. */
+function adjusts(layer: Layer, name: string): boolean {
+  const has = (key: string) => subtree(layer.tree, ['servers', name, key]) !== undefined
+  return !layer.broken.has(name) && !has('command') && !has('url')
+}
+
+/** The files to take it out of: those of the scope, or the one that defines it. */
+function choose(
+  holding: readonly Layer[],
+  name: string,
+  scope: WriteScope | undefined,
+  entry: ServerEntry,
+): readonly Layer[] {
+  const defining = holding.filter((layer) => !adjusts(layer, name))
+  const chosen = scope === undefined ? defining : holding.filter((layer) => layer.source.scope === scope)
+  const scopes = [...new Set(chosen.map((layer) => layer.source.scope))]
+  if (scope !== undefined && chosen.length === 0)
+    throw new Fault('SERVER_UNKNOWN', `no ${scope} file defines "${name}"`, {
+      server: name,
+      hint: `it stands in ${placeText(entry.place)}`,
+    })
+  if (scopes.length > 1) {
+    const ways = scopes
+      .filter((it) => it !== 'managed')
+      .map((it) => `busbar remove ${shellWord(name)} -s ${it}`)
+    const files = chosen.map((layer) => layer.source.file).join(', ')
+    throw new Fault('USAGE', `${name} is defined in several places: ${files}`, {
+      server: name,
+      hint: `say which: ${ways.join(' or ')}`,
+    })
+  }
+  const foreign = chosen.find(({ source }) => !source.format.ours || source.scope === 'managed')
+  if (foreign)
+    throw new Fault('CONFIG_EDIT', `${name} stands in ${foreign.source.file}, which Busbar only reads`, {
+      server: name,
+      hint: `switch it off instead: busbar disable ${shellWord(name)}`,
+    })
+  return chosen
+}
 
 function wasOwn(before: Snapshot, id: string): boolean {
   return before.assignments.some((it) => it.id === id && it.from === 'own')

@@ -4,7 +4,7 @@ import { Fault } from '../base/fault.ts'
 import type { Change } from '../config/edit/change.ts'
 import { serverPath, switchServer, type Target } from '../config/plan.ts'
 import type { ServerEntry, Snapshot } from '../config/snapshot.ts'
-import { placeText, serverNamed } from './describe.ts'
+import { isComposio, placeText, serverNamed } from './describe.ts'
 import { layerTarget, makeEdits, writeTarget } from './edit.ts'
 import type { Session } from './session.ts'
 
@@ -65,11 +65,6 @@ export async function switchNamed(session: Session, name: string, on: boolean): 
 }
 
 // --- internal ---
-
-/** Composio is a section of its own, not an entry among the servers. */
-function isComposio({ place }: ServerEntry): boolean {
-  return place.path.at(-1) === 'composio' && place.path.at(-2) !== 'servers'
-}
 
 async function switchComposio(
   session: Session,

@@ -33,7 +33,10 @@ export type Reading =
 
 const MAX_BYTES = 4 * 1024 * 1024
 
-/** Reads one file, by what `cache` remembers of its text where it can. Whatever is wrong with it comes back as problems, never as an exception. */
+/**
+ * Reads one file, by what `cache` remembers of its text where it can. Whatever is wrong with it comes back as problems,
+ * never as an exception.
+ */
 export async function readDocument(file: string, cache?: string): Promise<Reading> {
   let bytes: Buffer
   try {
@@ -75,6 +78,7 @@ export async function parseDocument(
     throw error
   }
 }
+
 /** An error at a path of a document. */
 export function problemIn(document: Document, path: Path, message: string): Problem {
   return { severity: 'error', file: document.file, ...document.at(path), path: pathText(path), message }

@@ -159,3 +159,12 @@ test('[A8] names of variables and headers, and header values, are checked', asyn
   const { json } = await sandbox.run(['config', 'check', '--json'])
   expect(json.errors.map((it: Answer) => it.line)).toEqual([2, 3, 4])
 })
+
+test('[A12] remove takes along what only adjusts the server', async () => {
+  const sandbox = new Sandbox()
+  sandbox.write('busbar.yaml', 'servers: { p: { command: x }, q: { command: y } }\n')
+  sandbox.write('.busbar/local.yaml', 'servers: { p: { enabled: false } }\n')
+  expect((await sandbox.run(['remove', 'p'])).code).toBe(0)
+  const after = await sandbox.run(['list', '--json'])
+  expect([after.code, after.json.servers.map((row: Answer) => row.name)]).toEqual([0, ['q']])
+})

@@ -365,10 +365,14 @@ test('what a hostile file costs is bounded', { timeout: 60_000 }, async () => {
     'open.json',
     JSON.stringify({ servers: { a: { command: 'x', args: ['${A:-'.repeat(40_000)] } } }),
   )
-  const start = performance.now()
-  for (const name of ['many.json', 'deep.yaml', 'open.json'])
-    await sandbox.run(['list', '--json', '--config', name])
-  await sandbox.run(['get', 'a', '--json', '--config', 'letters.json'])
-  // Not a measurement: each of these took minutes before it was bounded.
-  expect(performance.now() - start).toBeLessThan(40_000)
+  // Each of these took minutes before it was bounded; what is checked is that they end, and how.
+  const listed = await sandbox.run(['list', '--json', '--config', 'many.json'])
+  expect(listed.error.problems).toHaveLength(5_000)
+  expect((await sandbox.run(['list', '--json', '--config', 'deep.yaml'])).error.message).toContain(
+    'nested too deeply',
+  )
+  expect((await sandbox.run(['list', '--json', '--config', 'open.json'])).code).toBe(0)
+  expect((await sandbox.run(['get', 'a', '--json', '--config', 'letters.json'])).json.config.command).toBe(
+    'x',
+  )
 })
