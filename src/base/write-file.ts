@@ -17,10 +17,16 @@ import { basename, dirname, join } from 'node:path'
 interface WriteOptions {
   /** Permissions of a file that does not exist yet; an existing one keeps its own. */
   readonly mode?: number
+  /** Whether it must outlive a power cut; what can be made again need not. */
+  readonly durable?: boolean
 }
 
 /** Writes `text` to `path` through a temporary file beside it, synced before it takes the name. */
-export function writeFileAtomic(path: string, text: string, { mode = 0o644 }: WriteOptions = {}): void {
+export function writeFileAtomic(
+  path: string,
+  text: string,
+  { mode = 0o644, durable = true }: WriteOptions = {},
+): void {
   const folder = dirname(path)
   removeLeftovers(folder, basename(path))
   const before = statSync(path, { throwIfNoEntry: false })
@@ -29,7 +35,7 @@ export function writeFileAtomic(path: string, text: string, { mode = 0o644 }: Wr
   const file = openSync(draft, 'wx', before === undefined ? mode : 0o600)
   try {
     writeFileSync(file, text)
-    fsyncSync(file)
+    if (durable) fsyncSync(file)
   } finally {
     closeSync(file)
   }
@@ -39,7 +45,7 @@ export function writeFileAtomic(path: string, text: string, { mode = 0o644 }: Wr
     chmodSync(draft, before.mode & 0o7777)
   }
   renameSync(draft, path)
-  syncFolder(folder)
+  if (durable) syncFolder(folder)
 }
 
 // --- internal ---

@@ -22,7 +22,10 @@ export function rememberYaml(cache: string, parsed: YamlDocument.Parsed, documen
     mkdirSync(cache, { recursive: true, mode: 0o700 })
     if (unsafeReason(cache) !== undefined) return
     prune(cache)
-    writeFileAtomic(outlineFile(cache, document.text), JSON.stringify(outline), { mode: 0o600 })
+    writeFileAtomic(outlineFile(cache, document.text), JSON.stringify(outline), {
+      mode: 0o600,
+      durable: false,
+    })
   } catch {
     // A cache that cannot be written is only slow.
   }
