@@ -1,8 +1,9 @@
 // Where Busbar keeps its files for one operating-system user.
 
 import { lstatSync, mkdirSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sha256 } from './digest.ts'
 import { Fault } from './fault.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -35,6 +36,14 @@ export function placesOf(env: Environment): Places {
     cache: own ? join(own, 'cache') : join(env['XDG_CACHE_HOME'] || join(home, '.cache'), 'busbar'),
     managed: '/etc/busbar/managed.yaml',
   }
+}
+
+/** The socket by which commands reach the running gateway, in a folder that is the person's alone. */
+export function gatewaySocket(places: Places): string {
+  const path = join(places.state, 'gateway.sock')
+  // The kernel takes 107 bytes; a deep home gets a short name of its own.
+  if (Buffer.byteLength(path) <= 100) return path
+  return join(tmpdir(), `busbar-${process.getuid?.() ?? 0}`, `${sha256(places.state).slice(0, 16)}.sock`)
 }
 
 /**

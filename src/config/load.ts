@@ -16,6 +16,8 @@ export interface LoadOptions {
   readonly places?: Places
   /** `--config`: this file instead of the user's, the project's and the local one. */
   readonly config?: string | undefined
+  /** A configuration as data, instead of all files but the machine-wide one. It needs no trust: a program wrote it. */
+  readonly data?: object | undefined
   /** `--mcp-server` flags. */
   readonly servers?: readonly string[] | undefined
 }
@@ -25,7 +27,9 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Snapshot> {
   const cwd = options.cwd ?? process.cwd()
   const env = options.env ?? process.env
   const places = options.places ?? placesOf(env)
-  const found = candidates({ cwd, env, places, config: options.config })
+  const found = candidates({ cwd, env, places, config: options.config }).filter(
+    ({ scope }) => options.data === undefined || scope === 'managed',
+  )
   const asked = options.config === undefined ? undefined : found[0]
   const context = { root: projectRoot(cwd), home: places.home, env, cache: join(places.cache, 'outlines') }
   const root = asked ? rootOf(asked.file) : context.root
@@ -45,6 +49,11 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Snapshot> {
       ...(format ? { format } : {}),
     })
     ;(candidate.scope === 'managed' ? managed : files).push(...report.layers)
+  }
+  if (options.data !== undefined) {
+    const data = textLayer('createHub', 'flag', JSON.stringify(options.data), context)
+    problems.push(...data.problems)
+    if (data.layer) files.push(data.layer)
   }
   const flags = flagLayer(options.servers ?? [], context)
   problems.push(...flags.problems)

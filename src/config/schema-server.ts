@@ -1,7 +1,17 @@
 // One server as written in a configuration file.
 
 import * as z from 'zod/mini'
-import { about, approvalPreset, duration, glob, text, textList, verdict, word } from './schema-values.ts'
+import {
+  about,
+  approvalPreset,
+  duration,
+  glob,
+  size,
+  text,
+  textList,
+  verdict,
+  word,
+} from './schema-values.ts'
 
 const TRANSPORTS = ['stdio', 'http', 'sse', 'websocket', 'sdk', 'claudeai-proxy'] as const
 export type Transport = (typeof TRANSPORTS)[number]
@@ -62,6 +72,15 @@ const tools = z.strictObject({
 const timeouts = z.strictObject({
   connect: about('Until it must have answered the first time.', z._default(duration, 10_000)),
   call: about('Until a call must have made progress.', z._default(duration, 60_000)),
+  total: about('Until a call must have ended, progress or not.', z._default(duration, 600_000)),
+  health: about('How often it is asked whether it is well; 0 never.', z._default(duration, 5_000)),
+})
+
+const count = z.int().check(z.minimum(1), z.maximum(100_000))
+const limits = z.strictObject({
+  message: about('How large one message may be.', z._default(size, 16 * 1024 * 1024)),
+  inFlight: about('Calls that are under way at a time.', z._default(count, 64)),
+  queue: about('Calls that may wait for their turn.', z._default(count, 256)),
 })
 
 export const serverSchema = z.strictObject({
@@ -85,6 +104,7 @@ export const serverSchema = z.strictObject({
   ),
   tools: about('Which of its tools are offered at all.', z.prefault(tools, {})),
   timeouts: about('Deadlines.', z.prefault(timeouts, {})),
+  limits: about('Bounds, so that one server cannot hold up or fill up the rest.', z.prefault(limits, {})),
   approval: about('Rules by tool pattern, or one preset for the whole server.', z.optional(approval)),
   price: about(
     'Energy on top of time, by tool pattern.',

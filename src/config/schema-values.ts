@@ -31,6 +31,20 @@ export const duration = z.pipe(
   }),
 )
 
+const UNIT_BYTES: Record<string, number> = { B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 }
+const SIZE = /^(\d+(?:\.\d+)?)(B|KB|MB|GB)$/
+const SIZE_TEXT = 'expected a size such as 512KB or 16MB'
+/** `512KB`, `16MB`, or a number of bytes; bytes after parsing. */
+export const size = z.pipe(
+  z.union([z.number().check(z.positive()), z.string().check(z.regex(SIZE, { error: SIZE_TEXT }))], {
+    error: SIZE_TEXT,
+  }),
+  z.transform((value: number | string) => {
+    const [, amount, unit] = SIZE.exec(String(value)) ?? []
+    return Math.floor(typeof value === 'number' ? value : Number(amount) * (UNIT_BYTES[unit ?? ''] ?? 1))
+  }),
+)
+
 const RATE_TEXT = 'expected a rate such as 10/min'
 /** `10/min`, `1/s`, `600/hour`, or a number per minute; per minute after parsing. */
 export const ratePerMinute = z.pipe(

@@ -1,0 +1,70 @@
+// The two eras of the protocol: names, versions and codes, all in one place.
+// Legacy (up to 2025-11-25) shakes hands with `initialize`; modern (2026-07-28) says who it is in every request.
+
+export type Era = 'modern' | 'legacy'
+
+export const MODERN_VERSION = '2026-07-28'
+
+/** Newest first: the first is asked for, all are accepted. */
+export const LEGACY_VERSIONS: readonly string[] = [
+  '2025-11-25',
+  '2025-06-18',
+  '2025-03-26',
+  '2024-11-05',
+  '2024-10-07',
+]
+
+/** Keys of `_meta` that the modern era reserves. */
+export const META = {
+  version: 'io.modelcontextprotocol/protocolVersion',
+  capabilities: 'io.modelcontextprotocol/clientCapabilities',
+  client: 'io.modelcontextprotocol/clientInfo',
+  server: 'io.modelcontextprotocol/serverInfo',
+  logLevel: 'io.modelcontextprotocol/logLevel',
+  subscription: 'io.modelcontextprotocol/subscriptionId',
+} as const
+
+export const ERROR = {
+  parse: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internal: -32603,
+  headerMismatch: -32020,
+  missingCapability: -32021,
+  unsupportedVersion: -32022,
+} as const
+
+/** Methods that existed in the legacy era only. */
+export const LEGACY_METHODS: ReadonlySet<string> = new Set([
+  'initialize',
+  'ping',
+  'logging/setLevel',
+  'resources/subscribe',
+  'resources/unsubscribe',
+])
+
+/** Methods whose answers may ask back (`input_required`). */
+export const ASKING_METHODS: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read'])
+
+export interface Implementation {
+  readonly name: string
+  readonly version: string
+  readonly title?: string | undefined
+}
+
+/** What the two sides found out about each other before the first call. */
+export interface Agreement {
+  readonly era: Era
+  readonly version: string
+  readonly serverInfo: Implementation | undefined
+  readonly capabilities: Readonly<Record<string, unknown>>
+  readonly instructions: string | undefined
+}
+
+/** The thing a request is about, which modern requests repeat in a header. */
+export function nameOfRequest(method: string, params: Readonly<Record<string, unknown>>): string | undefined {
+  const value = method === 'resources/read' ? params['uri'] : params['name']
+  const named = method === 'tools/call' || method === 'prompts/get' || method === 'resources/read'
+  return named && typeof value === 'string' ? value : undefined
+}

@@ -1,0 +1,85 @@
+// Large answers, of which only the two ends are looked at. Every server known writes the id before the result or as the
+// very last member; where neither holds, the whole is read.
+
+import type { Id } from './message.ts'
+import { scanHead } from './scan.ts'
+
+/** How an answer gets another id without its middle being read. */
+export type Splice =
+  /** The id is the last member: it is replaced in its place. */
+  | { readonly at: 'end'; readonly start: number; readonly end: number }
+  /** The id is among the first members: these bytes are taken out, and the new one goes before the last brace. */
+  | { readonly at: 'start'; readonly start: number; readonly end: number; readonly brace: number }
+
+export interface Located {
+  readonly id: Id
+  readonly splice: Splice
+}
+
+/** Finds the id of an answer with a result by its ends, or gives up. */
+export function locateResult(bytes: Buffer): Located | undefined {
+  const head = scanHead(bytes.subarray(0, ENDS))
+  // Nothing but these may come before the result: anything else is read in full.
+  if (!head.every(({ key }) => key === 'jsonrpc' || key === 'id' || key === 'result')) return undefined
+  if (head.at(-1)?.key !== 'result' || head.at(-1)?.end !== -1) return undefined
+  const last = idAtEnd(bytes)
+  const first = head.filter(({ key }) => key === 'id')
+  if (last !== undefined)
+    // Two ids are ambiguous, and whoever reads both ends has to see that.
+    return first.length === 0
+      ? { id: JSON.parse(last.text), splice: { at: 'end', start: last.start, end: last.end } }
+      : undefined
+  const [id] = first
+  const brace = bytes.lastIndexOf('}')
+  if (id === undefined || first.length > 1 || brace < 0) return undefined
+  const value: unknown = JSON.parse(bytes.toString('utf8', id.start, id.end))
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined
+  // From the key's quote to the comma after the value. The key may only be written plainly, or its start is not known.
+  const start = bytes.lastIndexOf('"id"', id.start)
+  const end = bytes.indexOf(',', id.end) + 1
+  const plain = start >= 0 && /^"id"\s*:\s*$/.test(bytes.toString('latin1', start, id.start))
+  return plain ? { id: value, splice: { at: 'start', start, end, brace } } : undefined
+}
+
+/**
+ * The answer with another id, in pieces. The new id always comes last: a server that hides a second one in the middle
+ * changes nothing, because readers take the last.
+ */
+export function spliced(bytes: Buffer, splice: Splice, id: Id): Buffer[] {
+  const text = JSON.stringify(id)
+  if (splice.at === 'end')
+    return [bytes.subarray(0, splice.start), Buffer.from(text), bytes.subarray(splice.end)]
+  return [
+    bytes.subarray(0, splice.start),
+    bytes.subarray(splice.end, splice.brace),
+    Buffer.from(`,"id":${text}}`),
+  ]
+}
+
+/** The id of a message of which only the beginning and the end were kept. */
+export function idOfCut(head: Buffer, tail: Buffer): Id | undefined {
+  const first = scanHead(head).find(({ key }) => key === 'id')
+  const text = first?.end === undefined ? idAtEnd(tail)?.text : head.toString('utf8', first.start, first.end)
+  const value: unknown = text === undefined ? undefined : JSON.parse(text)
+  return typeof value === 'string' || typeof value === 'number' ? value : undefined
+}
+
+// --- internal ---
+
+/** What is looked at of either end. */
+const ENDS = 512
+
+const LAST_ID =
+  /[,{][ \t\r\n]*"id"[ \t\r\n]*:[ \t\r\n]*("[\x20\x21\x23-\x5b\x5d-\x7e]*"|-?(?:0|[1-9]\d*))([ \t\r\n]*\}[ \t\r\n]*)$/
+
+/**
+ * The id as the last member. A scalar before the last brace can only be a member of the outermost object, and the quote
+ * before `id` opens a key because what stands before it is a comma or a brace.
+ */
+function idAtEnd(bytes: Buffer): { text: string; start: number; end: number } | undefined {
+  const found = LAST_ID.exec(bytes.toString('latin1', Math.max(0, bytes.length - ENDS)))
+  if (found === null) return undefined
+  const [, text = '', rest = ''] = found
+  const end = bytes.length - rest.length
+  return { text, start: end - text.length, end }
+}

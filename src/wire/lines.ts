@@ -1,0 +1,77 @@
+// Messages separated by line ends, as stdio carries them. Chunks are kept apart until their line is whole, so a large
+// line is copied once; a line over the limit is thrown away while it comes in, all but its two ends.
+
+export interface LineEvents {
+  line(bytes: Buffer): void
+  oversized(size: number, head: Buffer, tail: Buffer): void
+}
+
+/** Kept of either end of a line that is too long, so that its id can still be found. */
+const ENDS = 4096
+
+export class LineReader {
+  readonly #limit: number
+  readonly #events: LineEvents
+  #parts: Buffer[] = []
+  #size = 0
+  #cut: { head: Buffer; tail: Buffer } | undefined
+
+  constructor(limit: number, events: LineEvents) {
+    this.#limit = limit
+    this.#events = events
+  }
+
+  push(chunk: Buffer): void {
+    let from = 0
+    for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, from)) {
+      this.#add(chunk.subarray(from, end))
+      this.#finish()
+      from = end + 1
+    }
+    if (from < chunk.length) this.#add(from === 0 ? chunk : chunk.subarray(from))
+  }
+
+  /** What came after the last line end; half a message when a process dies. */
+  get rest(): number {
+    return this.#size
+  }
+
+  #add(part: Buffer): void {
+    this.#size += part.length
+    if (this.#cut !== undefined) this.#cut.tail = ending(this.#cut.tail, part)
+    else {
+      this.#parts.push(part)
+      if (this.#size > this.#limit) this.#overflow()
+    }
+  }
+
+  #overflow(): void {
+    const whole = Buffer.concat(this.#parts)
+    // Copies: a view would keep all of it in memory.
+    this.#cut = { head: Buffer.from(whole.subarray(0, ENDS)), tail: Buffer.from(whole.subarray(-ENDS)) }
+    this.#parts = []
+  }
+
+  #finish(): void {
+    const [first] = this.#parts
+    const line = this.#parts.length === 1 && first ? first : Buffer.concat(this.#parts)
+    const cut = this.#cut
+    const size = this.#size
+    this.#parts = []
+    this.#size = 0
+    this.#cut = undefined
+    if (cut) this.#events.oversized(size, cut.head, cut.tail)
+    else if (line.length > 0) this.#events.line(line)
+  }
+}
+
+// --- internal ---
+
+function ending(tail: Buffer, part: Buffer): Buffer {
+  return part.length >= ENDS
+    ? Buffer.from(part.subarray(-ENDS))
+    : Buffer.concat([
+        tail.subarray(Math.min(tail.length, Math.max(0, tail.length + part.length - ENDS))),
+        part,
+      ])
+}

@@ -1,0 +1,182 @@
+// JSON-RPC envelopes. A message is read once: what is decided on is parsed, the rest stays bytes.
+
+import { isUtf8 } from 'node:buffer'
+import { Fault } from '../base/fault.ts'
+import { locateResult, type Splice, spliced } from './large.ts'
+import { type Member, scanObject } from './scan.ts'
+
+/** Text or bytes of one whole message. */
+export type Body = string | Buffer
+
+/** What JSON-RPC allows as an id, and null, which only answers to unreadable requests carry. */
+export type Id = string | number | null
+
+interface Envelope {
+  /** The message as it came. */
+  readonly bytes: Buffer
+  readonly members: readonly Member[]
+}
+
+export interface RequestMessage extends Envelope {
+  readonly kind: 'request'
+  readonly id: Id
+  readonly method: string
+}
+export interface NotificationMessage extends Envelope {
+  readonly kind: 'notification'
+  readonly method: string
+}
+export interface ResultMessage extends Envelope {
+  readonly kind: 'result'
+  readonly id: Id
+  /** There when the message is large and only its ends were read. */
+  readonly splice?: Splice | undefined
+}
+export interface ErrorMessage extends Envelope {
+  readonly kind: 'error'
+  readonly id: Id
+}
+export type ReplyMessage = ResultMessage | ErrorMessage
+export type Message = RequestMessage | NotificationMessage | ReplyMessage
+
+/** Why something is no message. `id` is there where it could be read. */
+export interface Invalid {
+  readonly kind: 'invalid'
+  readonly reason: string
+  readonly id?: Id | undefined
+}
+
+/** The JSON-RPC error of an answer. */
+export interface ProtocolError {
+  readonly code: number
+  readonly message: string
+  readonly data?: unknown
+}
+
+/** From this size on, an answer is forwarded without being read in full. */
+const LARGE = 64 * 1024
+
+/** Reads one message. Never throws. */
+export function readMessage(bytes: Buffer): Message | Invalid {
+  if (!isUtf8(bytes)) return { kind: 'invalid', reason: 'is not valid UTF-8' }
+  const located = SPLICE && bytes.length >= LARGE ? locateResult(bytes) : undefined
+  if (located !== undefined) return new LargeResult(bytes, located.id, located.splice)
+  const scan = scanObject(bytes)
+  if (!scan.ok) return { kind: 'invalid', reason: WRONG[scan.reason] }
+  return sortMessage({ bytes, members: scan.members })
+}
+
+/** The bytes of a member, or undefined. */
+export function slice(envelope: Envelope, key: string): Buffer | undefined {
+  const member = find(envelope.members, key)
+  return member && envelope.bytes.subarray(member.start, member.end)
+}
+
+/** The value of a member; undefined when it is absent. */
+export function memberValue(envelope: Envelope, key: string): unknown {
+  const member = find(envelope.members, key)
+  return member && parseSlice(envelope.bytes, member)
+}
+
+/** The error an answer carries, made whole where the server left something out. */
+export function errorOf(message: ErrorMessage): ProtocolError {
+  const error = memberValue(message, 'error')
+  if (typeof error !== 'object' || error === null) return { code: -32603, message: String(error) }
+  const { code, message: text, data } = error as Record<string, unknown>
+  return {
+    code: typeof code === 'number' ? code : -32603,
+    message: typeof text === 'string' ? text : 'the server gave no reason',
+    ...(data === undefined ? {} : { data }),
+  }
+}
+
+/** The same message under another id, in pieces that are sent one after the other; nothing else is touched. */
+export function withId(message: ReplyMessage, id: Id): Buffer[] {
+  const { bytes } = message
+  if (!SPLICE) return [Buffer.from(JSON.stringify({ ...JSON.parse(bytes.toString()), id }))]
+  if (message.kind === 'result' && message.splice) return spliced(bytes, message.splice, id)
+  const member = find(message.members, 'id')
+  if (member === undefined)
+    return [
+      Buffer.from(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},`),
+      bytes.subarray(bytes.indexOf('{') + 1),
+    ]
+  return [bytes.subarray(0, member.start), Buffer.from(JSON.stringify(id)), bytes.subarray(member.end)]
+}
+
+export function find(members: readonly Member[], key: string): Member | undefined {
+  for (const member of members) if (member.key === key) return member
+  return undefined
+}
+
+export function parseSlice(bytes: Buffer, { start, end }: Member): unknown {
+  return JSON.parse(bytes.toString('utf8', start, end))
+}
+
+// --- internal ---
+
+const WRONG = { depth: 'is nested too deeply', syntax: 'is not one JSON object' } as const
+
+/** `BUSBAR_WIRE=parse` builds every answer anew, for when the other way is under suspicion. */
+const SPLICE = process.env['BUSBAR_WIRE'] !== 'parse'
+
+/** Its members are found when somebody asks for them; then a hidden fault in the middle shows as well. */
+class LargeResult implements ResultMessage {
+  readonly kind = 'result'
+  readonly bytes: Buffer
+  readonly id: Id
+  readonly splice: Splice
+  #members: readonly Member[] | undefined
+
+  constructor(bytes: Buffer, id: Id, splice: Splice) {
+    this.bytes = bytes
+    this.id = id
+    this.splice = splice
+  }
+
+  get members(): readonly Member[] {
+    if (this.#members === undefined) {
+      const scan = scanObject(this.bytes)
+      if (!scan.ok) throw new Fault('MESSAGE_INVALID', `an answer ${WRONG[scan.reason]}`)
+      this.#members = scan.members
+    }
+    return this.#members
+  }
+}
+
+function sortMessage(envelope: Envelope): Message | Invalid {
+  const { bytes } = envelope
+  const known: Partial<Record<string, Member>> = {}
+  for (const member of envelope.members) {
+    if (!KNOWN.has(member.key)) continue
+    // Two ids, or two methods: readers would differ on which one counts.
+    if (known[member.key] !== undefined) return { kind: 'invalid', reason: `has ${member.key} twice` }
+    known[member.key] = member
+  }
+  const { jsonrpc, id: idAt, method, result, error } = known
+  if (jsonrpc === undefined || parseSlice(bytes, jsonrpc) !== '2.0')
+    return { kind: 'invalid', reason: 'is not JSON-RPC 2.0' }
+  const id = idAt && readId(bytes, idAt)
+  if (idAt !== undefined && id === undefined)
+    return { kind: 'invalid', reason: 'has an id that is no text and no number' }
+  if (method !== undefined) {
+    const name = parseSlice(bytes, method)
+    if (typeof name !== 'string') return { kind: 'invalid', reason: 'has a method that is no text', id }
+    return id === undefined
+      ? { ...envelope, kind: 'notification', method: name }
+      : { ...envelope, kind: 'request', id, method: name }
+  }
+  if ((result === undefined) === (error === undefined))
+    return { kind: 'invalid', reason: 'has neither a method nor one of result and error', id }
+  // Errors to requests that could not be read have no id.
+  if (id === undefined)
+    return error ? { ...envelope, kind: 'error', id: null } : { kind: 'invalid', reason: 'has no id' }
+  return { ...envelope, kind: result ? 'result' : 'error', id }
+}
+
+const KNOWN = new Set(['jsonrpc', 'id', 'method', 'params', 'result', 'error'])
+
+function readId(bytes: Buffer, member: Member): Id | undefined {
+  const value = parseSlice(bytes, member)
+  return typeof value === 'string' || typeof value === 'number' || value === null ? value : undefined
+}

@@ -1,0 +1,59 @@
+// Parameters as text, with `_meta` put in where an era asks for it and everything else left as it was written.
+
+import { type Implementation, META, MODERN_VERSION } from './era.ts'
+import { parseSlice } from './message.ts'
+import { type Member, scanObject } from './scan.ts'
+
+/** What the modern era wants in every request, once for a connection. */
+export function modernMeta(client: Implementation, capabilities: object): Record<string, unknown> {
+  return { [META.version]: MODERN_VERSION, [META.client]: client, [META.capabilities]: capabilities }
+}
+
+/** The parameters with these entries in `_meta`, over what stands there already. */
+export function paramsText(
+  params: Readonly<Record<string, unknown>> | undefined,
+  meta: Readonly<Record<string, unknown>> | undefined,
+): string | undefined {
+  if (meta === undefined) return params && JSON.stringify(params)
+  return JSON.stringify({ ...params, _meta: { ...(params?.['_meta'] as object | undefined), ...meta } })
+}
+
+export interface RawParams {
+  readonly bytes: Buffer
+  readonly members: readonly Member[]
+  readonly meta: Readonly<Record<string, unknown>> | undefined
+}
+
+/** Reads parameters that came as bytes; a text says what is wrong with them. */
+export function readParams(bytes: Buffer | undefined): RawParams | string {
+  if (bytes === undefined) return { bytes: EMPTY, members: [], meta: undefined }
+  const scan = scanObject(bytes)
+  if (!scan.ok) return 'params must be an object'
+  const keys = new Set(scan.members.map(({ key }) => key))
+  // What is decided on must be what the server reads, whichever of two it takes.
+  if (keys.size !== scan.members.length) return 'params has a key twice'
+  const at = scan.members.find(({ key }) => key === '_meta')
+  const meta = at && parseSlice(bytes, at)
+  if (at !== undefined && (typeof meta !== 'object' || meta === null || Array.isArray(meta)))
+    return 'params._meta must be an object'
+  return { bytes, members: scan.members, meta: meta as RawParams['meta'] }
+}
+
+/** One parameter's value; undefined when it is absent. */
+export function param(params: RawParams, key: string): unknown {
+  const member = params.members.find((it) => it.key === key)
+  return member && parseSlice(params.bytes, member)
+}
+
+/** The same parameters with another `_meta` (undefined: without); every other byte stays. */
+export function withMeta({ bytes, members }: RawParams, meta: object | undefined): string {
+  const kept = members
+    .filter(({ key }) => key !== '_meta')
+    .map(({ key, start, end }) => `${JSON.stringify(key)}:${bytes.toString('utf8', start, end)}`)
+  if (meta !== undefined) kept.push(`"_meta":${JSON.stringify(meta)}`)
+  return `{${kept.join(',')}}`
+}
+
+// --- internal ---
+
+const EMPTY = Buffer.from('{}')
