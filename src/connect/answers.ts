@@ -1,0 +1,120 @@
+// What servers ask of us: a person's input, a model's answer, the folders they may know. Offered only where the hub's
+// owner gave a handler, and refused properly otherwise.
+
+import { ERROR } from '../wire/era.ts'
+import type { ProtocolError } from '../wire/message.ts'
+import { isRecord } from './definitions.ts'
+
+export interface ElicitationRequest {
+  readonly server: string
+  readonly message: string
+  readonly mode: 'form' | 'url'
+  /** What the answer must look like (form). */
+  readonly requestedSchema?: Readonly<Record<string, unknown>> | undefined
+  /** Where the person must go (url). Never opened by Busbar itself. */
+  readonly url?: string | undefined
+}
+
+export interface ElicitationAnswer {
+  readonly action: 'accept' | 'decline' | 'cancel'
+  readonly content?: Readonly<Record<string, unknown>> | undefined
+}
+
+export interface SamplingRequest {
+  readonly server: string
+  readonly params: Readonly<Record<string, unknown>>
+}
+
+export interface Root {
+  readonly uri: string
+  readonly name?: string
+}
+
+/** Given by the hub's owner. A handler that throws refuses. */
+export interface Handlers {
+  readonly onElicitation?:
+    | ((request: ElicitationRequest) => ElicitationAnswer | Promise<ElicitationAnswer>)
+    | undefined
+  readonly onSampling?: ((request: SamplingRequest) => unknown) | undefined
+  readonly roots?: readonly Root[] | undefined
+}
+
+export type Answer = { readonly result: unknown } | { readonly error: ProtocolError }
+
+/** What we declare to servers. */
+export function capabilitiesOf(handlers: Handlers): Record<string, unknown> {
+  return {
+    ...(handlers.onElicitation ? { elicitation: { form: {}, url: {} } } : {}),
+    ...(handlers.onSampling ? { sampling: {} } : {}),
+    ...(handlers.roots ? { roots: {} } : {}),
+  }
+}
+
+/** Answers one request of a server. Never throws. */
+export async function answer(
+  server: string,
+  method: string,
+  params: unknown,
+  handlers: Handlers,
+): Promise<Answer> {
+  const given = isRecord(params) ? params : {}
+  try {
+    switch (method) {
+      case 'ping':
+        return { result: {} }
+      case 'roots/list':
+        return handlers.roots ? { result: { roots: handlers.roots } } : refused(method)
+      case 'sampling/createMessage':
+        return handlers.onSampling
+          ? { result: await handlers.onSampling({ server, params: given }) }
+          : refused(method)
+      case 'elicitation/create':
+        return handlers.onElicitation ? await elicit(server, given, handlers.onElicitation) : refused(method)
+      default:
+        return refused(method)
+    }
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    return { error: { code: ERROR.internal, message: `the request could not be answered: ${message}` } }
+  }
+}
+
+// --- internal ---
+
+function refused(method: string): Answer {
+  return { error: { code: ERROR.methodNotFound, message: `${method} is not offered here` } }
+}
+
+async function elicit(
+  server: string,
+  params: Record<string, unknown>,
+  handler: NonNullable<Handlers['onElicitation']>,
+): Promise<Answer> {
+  const { message, url, requestedSchema } = params
+  const mode = params['mode'] === 'url' ? 'url' : 'form'
+  if (mode === 'url' && !isWebAddress(url))
+    return { error: { code: ERROR.invalidParams, message: 'only http and https addresses can be shown' } }
+  const given = await handler({
+    server,
+    message: typeof message === 'string' ? message : '',
+    mode,
+    ...(isRecord(requestedSchema) ? { requestedSchema } : {}),
+    ...(typeof url === 'string' ? { url } : {}),
+  })
+  if (given.action !== 'accept' || mode === 'url') return { result: { action: given.action } }
+  return { result: { action: 'accept', content: { ...defaultsOf(requestedSchema), ...given.content } } }
+}
+
+/** A field that a person left alone has the schema's default. */
+function defaultsOf(schema: unknown): Record<string, unknown> {
+  const properties = isRecord(schema) && isRecord(schema['properties']) ? schema['properties'] : {}
+  return Object.fromEntries(
+    Object.entries(properties).flatMap(([name, property]) =>
+      isRecord(property) && property['default'] !== undefined ? [[name, property['default']]] : [],
+    ),
+  )
+}
+
+function isWebAddress(url: unknown): boolean {
+  return typeof url === 'string' && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
+}

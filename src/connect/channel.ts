@@ -1,0 +1,321 @@
+// Requests and answers over one transport: ids, order, deadlines, cancellation. It knows JSON-RPC, not MCP's methods.
+
+import { Fault } from '../base/fault.ts'
+import { META } from '../wire/era.ts'
+import { idOfCut } from '../wire/large.ts'
+import {
+  type Id,
+  memberValue,
+  type NotificationMessage,
+  type ReplyMessage,
+  type RequestMessage,
+  readMessage,
+} from '../wire/message.ts'
+import type { Answer } from './answers.ts'
+import type { Diagnosis, OpenTransport, Transport, TransportEvents } from './transport.ts'
+
+export interface Ask {
+  readonly method: string
+  /** Their text; a function gets the request's id, which serves as its progress token too. */
+  readonly params?: string | ((id: number) => string | undefined) | undefined
+  /** For the headers of modern requests. */
+  readonly name?: string | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly signal?: AbortSignal | undefined
+  /** Milliseconds without a sign of life until it is given up; a progress notification is one. */
+  readonly idle?: number | undefined
+  /** Milliseconds after which it is given up whatever happens. */
+  readonly total?: number | undefined
+  /** Given up without telling the server: it may not even know the method. */
+  readonly quiet?: boolean | undefined
+  /** What belongs to this request and comes before its answer, in order. Must not throw. */
+  readonly onNotification?: ((message: NotificationMessage) => void) | undefined
+}
+
+export interface ChannelEvents {
+  request(message: RequestMessage, respond: (answer: Answer) => void): void
+  notification(message: NotificationMessage): void
+  /** Something a healthy server does not send. */
+  oddity(text: string): void
+  closed(fault: Fault): void
+}
+
+export class Channel implements TransportEvents {
+  readonly #events: ChannelEvents
+  readonly #server: string
+  readonly #pending = new Map<number, Pending>()
+  #transport: Transport | undefined
+  #nextId = 1
+  #closed: Fault | undefined
+  #modern = false
+
+  /** When the last message came in, on the monotonic clock. */
+  lastHeard = performance.now()
+
+  private constructor(server: string, events: ChannelEvents) {
+    this.#server = server
+    this.#events = events
+  }
+
+  static async open(server: string, open: OpenTransport, events: ChannelEvents): Promise<Channel> {
+    const channel = new Channel(server, events)
+    channel.#transport = await open(channel)
+    if (channel.#closed) await channel.#transport.close()
+    return channel
+  }
+
+  get inFlight(): number {
+    return this.#pending.size
+  }
+
+  get ended(): boolean {
+    return this.#closed !== undefined
+  }
+
+  get diagnosis(): Diagnosis {
+    return this.#transport?.diagnosis() ?? {}
+  }
+
+  agree(agreement: { readonly modern: boolean; readonly version: string }): void {
+    this.#modern = agreement.modern
+    this.#transport?.agree(agreement)
+  }
+
+  /** Sends a request. Resolves to its answer, be it a result or an error; what prevents an answer is thrown. */
+  request(ask: Ask): Promise<ReplyMessage> {
+    if (this.#closed) return Promise.reject(this.#closed)
+    if (ask.signal?.aborted) return Promise.reject(cancelled(this.#server, ask.method))
+    const id = this.#nextId++
+    return new Promise((resolve, reject) => {
+      const pending = new Pending(ask, resolve, reject, (fault) => this.#giveUp(id, fault))
+      this.#pending.set(id, pending)
+      pending.start(this.#server)
+      const params = typeof ask.params === 'function' ? ask.params(id) : ask.params
+      const tail = params === undefined ? '}' : `,"params":${params}}`
+      this.#transport?.send({
+        body: `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(ask.method)}${tail}`,
+        method: ask.method,
+        id,
+        name: ask.name,
+        headers: ask.headers,
+      })
+    })
+  }
+
+  notify(method: string, params?: string): void {
+    const tail = params === undefined ? '}' : `,"params":${params}}`
+    this.#transport?.send({ body: `{"jsonrpc":"2.0","method":${JSON.stringify(method)}${tail}`, method })
+  }
+
+  /** Ends the transport; requests that still wait are given up as lost. */
+  async close(reason?: Fault): Promise<void> {
+    this.#end(
+      reason ?? new Fault('CONNECTION_LOST', `${this.#server} was disconnected`, { server: this.#server }),
+    )
+    await this.#transport?.close()
+  }
+
+  // --- what the transport tells ---
+
+  message(bytes: Buffer, stream?: number): void {
+    this.lastHeard = performance.now()
+    const message = readMessage(bytes)
+    switch (message.kind) {
+      case 'result':
+      case 'error':
+        this.#answer(message, stream)
+        return
+      case 'notification':
+        this.#notification(message, stream)
+        return
+      case 'request':
+        this.#events.request(message, (given) => this.#respond(message.id, given))
+        return
+      case 'invalid':
+        this.#invalid(message.reason, message.id ?? idOfCut(bytes, bytes), stream)
+    }
+  }
+
+  oversized(size: number, id: unknown, stream?: number): void {
+    const pending = this.#take(id) ?? this.#take(stream)
+    this.#events.oddity(`a message of ${size} bytes was thrown away`)
+    pending?.fail(
+      new Fault('MESSAGE_TOO_LARGE', `${this.#server} answered with ${size} bytes, more than its limit`, {
+        hint: `raise limits.message of ${this.#server}`,
+        server: this.#server,
+      }),
+    )
+  }
+
+  noise(text: string): void {
+    this.#events.oddity(text)
+  }
+
+  failed(id: number, fault: Fault): void {
+    this.#take(id)?.fail(fault)
+  }
+
+  closed(fault: Fault): void {
+    if (this.#closed) return
+    this.#end(fault)
+    this.#events.closed(fault)
+  }
+
+  // --- internal ---
+
+  #respond(id: Id, given: Answer): void {
+    this.#transport?.send({ body: JSON.stringify({ jsonrpc: '2.0', id, ...given }), method: '' })
+  }
+
+  #answer(message: ReplyMessage, stream: number | undefined): void {
+    const pending =
+      this.#take(message.id) ?? (message.id === null ? this.#take(stream ?? this.#only()) : undefined)
+    if (pending) pending.settle(message)
+    else this.#events.oddity(`an answer came for ${JSON.stringify(message.id)}, which nobody waits for`)
+  }
+
+  #invalid(reason: string, id: Id | undefined, stream: number | undefined): void {
+    const pending = this.#take(id) ?? this.#take(stream)
+    this.#events.oddity(`a message ${reason}`)
+    pending?.fail(
+      new Fault('MESSAGE_INVALID', `${this.#server} answered with a message that ${reason}`, {
+        server: this.#server,
+      }),
+    )
+  }
+
+  #notification(message: NotificationMessage, stream: number | undefined): void {
+    if (message.method === 'notifications/progress') {
+      const params = memberValue(message, 'params') as { progressToken?: unknown } | undefined
+      const pending = this.#pending.get(Number(params?.progressToken))
+      if (pending) pending.alive(message)
+      else this.#events.oddity('progress came for a call that nobody waits for')
+      return
+    }
+    const pending = this.#pending.get(stream ?? subscriptionOf(message) ?? 0)
+    if (pending?.ask.onNotification) pending.alive(message)
+    else this.#events.notification(message)
+  }
+
+  /** The one request that waits: an error without an id can only mean that one. */
+  #only(): number | undefined {
+    const waiting = [...this.#pending].filter(([, { ask }]) => ask.method !== 'subscriptions/listen')
+    return waiting.length === 1 ? waiting[0]?.[0] : undefined
+  }
+
+  /** Some servers send ids back as text; ours are numbers and unique, so that is no risk. */
+  #take(id: unknown): Pending | undefined {
+    const key = typeof id === 'string' && /^[1-9]\d*$/.test(id) ? Number(id) : id
+    if (typeof key !== 'number') return undefined
+    const pending = this.#pending.get(key)
+    if (pending) this.#pending.delete(key)
+    return pending
+  }
+
+  /** Cancels a request that nobody waits for any more. Only its own stream tells a modern server so. */
+  #giveUp(id: number, fault: Fault): void {
+    const pending = this.#take(id)
+    if (!pending) return
+    pending.fail(fault)
+    const { streams } = this.#transport ?? { streams: false }
+    if (!(streams && this.#modern) && !pending.ask.quiet)
+      this.notify('notifications/cancelled', JSON.stringify({ requestId: id, reason: fault.message }))
+    if (streams) this.#transport?.drop(id)
+  }
+
+  #end(fault: Fault): void {
+    this.#closed ??= fault
+    const waiting = [...this.#pending.values()]
+    this.#pending.clear()
+    for (const pending of waiting) pending.fail(fault)
+  }
+}
+
+export function cancelled(server: string, what: string): Fault {
+  return new Fault('CALL_CANCELLED', `${what} was cancelled`, { server })
+}
+
+/** One request that waits for its answer. It ends exactly once. */
+class Pending {
+  readonly ask: Ask
+  readonly #resolve: (message: ReplyMessage) => void
+  readonly #reject: (fault: Fault) => void
+  readonly #giveUp: (fault: Fault) => void
+  #idle: NodeJS.Timeout | undefined
+  #total: NodeJS.Timeout | undefined
+  readonly #since = performance.now()
+  #abort: (() => void) | undefined
+  #overdue: (() => void) | undefined
+
+  constructor(
+    ask: Ask,
+    resolve: (message: ReplyMessage) => void,
+    reject: (fault: Fault) => void,
+    giveUp: (fault: Fault) => void,
+  ) {
+    this.ask = ask
+    this.#resolve = resolve
+    this.#reject = reject
+    this.#giveUp = giveUp
+  }
+
+  start(server: string): void {
+    const { ask } = this
+    if (ask.idle) this.#idle = setTimeout(() => this.#late(server, ask.idle ?? 0), ask.idle)
+    // Without progress the other deadline comes first; most calls have none, and one timer is enough for them.
+    if (ask.total && !ask.idle) this.#total = setTimeout(() => this.#late(server, ask.total ?? 0), ask.total)
+    else this.#overdue = () => this.#late(server, ask.total ?? 0)
+    if (ask.signal) {
+      this.#abort = () => this.#giveUp(cancelled(server, ask.method))
+      ask.signal.addEventListener('abort', this.#abort, { once: true })
+    }
+  }
+
+  /** A notification that belongs to it: it is alive. */
+  alive(message: NotificationMessage): void {
+    this.#idle?.refresh()
+    if (this.ask.total && this.#overdue)
+      this.#total ??= setTimeout(
+        this.#overdue,
+        Math.max(0, this.ask.total - (performance.now() - this.#since)),
+      )
+    this.ask.onNotification?.(message)
+  }
+
+  settle(message: ReplyMessage): void {
+    this.#stop()
+    this.#resolve(message)
+  }
+
+  fail(fault: Fault): void {
+    this.#stop()
+    this.#reject(fault)
+  }
+
+  #late(server: string, limit: number): void {
+    this.#giveUp(
+      new Fault('CALL_TIMEOUT', `${server} did not answer ${this.ask.method} within ${seconds(limit)}`, {
+        hint: `give it longer: timeouts.call of ${server}`,
+        server,
+      }),
+    )
+  }
+
+  #stop(): void {
+    clearTimeout(this.#idle)
+    clearTimeout(this.#total)
+    if (this.#abort) this.ask.signal?.removeEventListener('abort', this.#abort)
+  }
+}
+
+/** The request that a modern server sends this for, where all requests share one stream. */
+function subscriptionOf(message: NotificationMessage): number | undefined {
+  if (!message.bytes.includes(META.subscription)) return undefined
+  const params = memberValue(message, 'params') as { _meta?: Record<string, unknown> } | undefined
+  const id = Number(params?._meta?.[META.subscription])
+  return Number.isInteger(id) ? id : undefined
+}
+
+function seconds(milliseconds: number): string {
+  return milliseconds < 1000 ? `${milliseconds} ms` : `${Math.round(milliseconds / 100) / 10} s`
+}

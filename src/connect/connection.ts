@@ -1,0 +1,387 @@
+// One server over time: started, lost, tried again, watched. Its state is one of a few, and each knows only what is
+// true in it.
+
+import { Fault } from '../base/fault.ts'
+import type { Agreement } from '../wire/era.ts'
+import type { NotificationMessage } from '../wire/message.ts'
+import { type Failures, isOpen, pauseAfter } from './backoff.ts'
+import type { Tool } from './definitions.ts'
+import { Gate } from './gate.ts'
+import { Health } from './health.ts'
+import { Link, type LinkEvents, type LinkOptions } from './link.ts'
+import { keepListening } from './listen.ts'
+import type { Memory } from './memory.ts'
+import { abortable, pause } from './pause.ts'
+import type { Plan } from './plan.ts'
+import { Refresh } from './refresh.ts'
+import { faultOf, isHopeless, linkOf, type State, wordFor } from './state.ts'
+import { agreementFields, Journal, type ServerStatus, summary } from './status.ts'
+import { type KnownTool, ToolList } from './tool-list.ts'
+
+/** Counts as steady after this long: what happens then is a new failure, not the same one again. */
+const STEADY = 30_000
+const DRAIN = 5_000
+
+export interface ConnectionEvents {
+  status(connection: Connection): void
+  tools(connection: Connection): void
+  lists(connection: Connection, what: 'resources' | 'prompts'): void
+  notification(connection: Connection, message: NotificationMessage): void
+}
+
+export class Connection {
+  readonly plan: Plan
+  readonly gate: Gate
+  readonly #list: ToolList
+  readonly #events: ConnectionEvents
+  readonly #journal = new Journal()
+  readonly #refresh: Refresh
+  readonly #health: Health
+  #state: State = { kind: 'idle' }
+  #attempt: Promise<Link> | undefined
+  #stop = new AbortController()
+  #failures: Failures = { count: 0, hopeless: false }
+  #hidden = false
+  #closing: Promise<void> | undefined
+  #heard: number | undefined
+
+  constructor(plan: Plan, memory: Memory, events: ConnectionEvents) {
+    this.plan = plan
+    this.#events = events
+    this.gate = new Gate(plan.name, plan.limits)
+    this.#list = new ToolList({
+      server: plan.name,
+      identity: plan.identity,
+      memory,
+      deadline: plan.deadline,
+      complain: (text) => this.#journal.error(text),
+    })
+    this.#refresh = new Refresh(() => this.#fetchTools())
+    this.#health = new Health(plan.health, {
+      unwell: (link, error) => this.#unwell(link, error),
+      well: (link) => this.#well(link),
+    })
+    if (plan.disabled !== undefined) this.#state = { kind: 'disabled', reason: plan.disabled }
+    else if (plan.unusable) this.#state = { kind: 'unusable', error: plan.unusable }
+  }
+
+  get name(): string {
+    return this.plan.name
+  }
+
+  /** Its tools as they may be offered now: from its last run until it is up, none while it is down. */
+  get tools(): readonly Tool[] {
+    if (this.#hidden) return []
+    const { kind } = this.#state
+    const offered = kind === 'connected' || kind === 'idle' || kind === 'starting'
+    return offered ? this.#list.all.filter((tool) => this.plan.offers(tool.name)) : []
+  }
+
+  get connected(): boolean {
+    return this.#state.kind === 'connected'
+  }
+
+  /** The link when it is up and offered; for the fast way. */
+  get live(): Link | undefined {
+    return this.#state.kind === 'connected' && !this.#hidden ? this.#state.link : undefined
+  }
+
+  /** What it said of itself, now or the last time. */
+  get agreement(): Agreement | undefined {
+    return linkOf(this.#state)?.agreement ?? this.#list.remembered?.agreement
+  }
+
+  /** A tool by its name, if it may be offered. */
+  tool(name: string): KnownTool | undefined {
+    return this.plan.offers(name) ? this.#list.find(name) : undefined
+  }
+
+  /** Whether its tools are known, from this run or an earlier one. */
+  get known(): boolean {
+    return this.#list.remembered !== undefined
+  }
+
+  get hidden(): boolean {
+    return this.#hidden
+  }
+
+  /** The connection as it is needed for a call: started, waited for, or refused with the reason. */
+  async ready(signal?: AbortSignal): Promise<Link> {
+    const state = this.#state
+    if (this.#hidden) throw this.#off()
+    switch (state.kind) {
+      case 'connected':
+        return state.link
+      case 'unwell':
+      case 'needs-auth':
+      case 'unusable':
+        throw state.error
+      case 'waiting':
+        if (isOpen(this.#failures) && Date.now() < state.until) throw state.error
+        break
+      case 'disabled':
+      case 'closed':
+        throw this.#off()
+    }
+    const attempt = this.#attempt ?? this.#start(0)
+    return await (signal === undefined ? attempt : abortable(attempt, signal, this.name))
+  }
+
+  /** Starts it if it is not up. Does not throw: what goes wrong is in its status. */
+  async connect(): Promise<void> {
+    const { kind } = this.#state
+    if (kind === 'idle' || kind === 'waiting' || kind === 'needs-auth') {
+      this.#failures = { count: 0, hopeless: false }
+      if (kind !== 'idle') await this.disconnect()
+      await this.#start(0).catch(() => undefined)
+    } else await this.#attempt?.catch(() => undefined)
+  }
+
+  /** Resolves when the attempt that is under way has ended, well or not. */
+  async settled(): Promise<void> {
+    if (this.#state.kind === 'starting' || this.#state.kind === 'idle')
+      await this.#attempt?.catch(() => undefined)
+  }
+
+  /** Stops it; the next call starts it again. */
+  async disconnect(): Promise<void> {
+    const { kind } = this.#state
+    if (kind === 'disabled' || kind === 'closed' || kind === 'unusable') return
+    await this.#end({ kind: 'idle' })
+  }
+
+  async reconnect(): Promise<void> {
+    if (this.#state.kind === 'disabled') throw this.#off()
+    await this.disconnect()
+    await this.connect()
+  }
+
+  /** Hides its tools or shows them again; the connection stays as it is. */
+  async toggle(visible: boolean): Promise<void> {
+    if (visible && this.#state.kind === 'disabled') await this.enable()
+    if (this.#hidden === !visible) return
+    this.#hidden = !visible
+    this.#events.status(this)
+    this.#events.tools(this)
+    if (visible && this.#state.kind === 'idle') await this.connect()
+  }
+
+  /** Stops it until it is enabled. */
+  async disable(reason = 'it was disabled'): Promise<void> {
+    if (this.#state.kind !== 'closed') await this.#end({ kind: 'disabled', reason })
+  }
+
+  async enable(): Promise<void> {
+    this.#hidden = false
+    if (this.#state.kind !== 'disabled') return
+    if (this.plan.unusable) {
+      this.#set({ kind: 'unusable', error: this.plan.unusable })
+      throw this.plan.unusable
+    }
+    this.#set({ kind: 'idle' })
+    await this.connect()
+  }
+
+  /** Lets calls that are under way finish, within bounds, then ends for good. */
+  close(drain = 0): Promise<void> {
+    this.#closing ??= this.#close(drain)
+    return this.#closing
+  }
+
+  async #close(drain: number): Promise<void> {
+    const deadline = performance.now() + Math.min(drain, DRAIN)
+    while (this.gate.inside > 0 && performance.now() < deadline) await pause(20)
+    await this.#end({ kind: 'closed' })
+  }
+
+  status(): ServerStatus {
+    const { plan } = this
+    const state = this.#state
+    const link = linkOf(state)
+    const error = 'error' in state ? state.error : undefined
+    const stderr = error?.details?.['stderr']
+    return {
+      name: plan.name,
+      transport: plan.transport,
+      status: this.#hidden ? 'disabled' : wordFor(state),
+      state: this.#hidden ? 'hidden' : state.kind,
+      scope: plan.scope,
+      source: plan.source,
+      config: plan.shown,
+      ...agreementFields(this.agreement),
+      tools: this.tools.map(summary),
+      error: error?.message ?? (state.kind === 'disabled' ? state.reason : undefined),
+      hint: error?.hint,
+      stderr: typeof stderr === 'string' ? stderr : undefined,
+      pid: link?.diagnosis.pid,
+      lastPing: time(this.#heard),
+      connectedSince: link && 'since' in state ? time(state.since) : undefined,
+      retryAt: state.kind === 'waiting' ? time(state.until) : undefined,
+      inFlight: this.gate.inside,
+      errors: this.#journal.errors,
+      oddities: this.#journal.oddities,
+    }
+  }
+
+  // --- internal ---
+
+  #start(delay: number): Promise<Link> {
+    const stop = this.#stop
+    const attempt = this.#open(delay, stop.signal)
+    this.#attempt = attempt
+    // Whoever waits for it gets the error; nobody has to wait.
+    attempt.catch(() => undefined)
+    return attempt
+  }
+
+  async #open(delay: number, signal: AbortSignal): Promise<Link> {
+    if (delay > 0) await pause(delay, signal)
+    if (signal.aborted) throw this.#off()
+    this.#set({ kind: 'starting' })
+    try {
+      const link = await Link.connect(await this.#linkOptions(signal))
+      if (signal.aborted) {
+        await link.close()
+        throw this.#off()
+      }
+      await this.#adopt(link, signal)
+      return link
+    } catch (error) {
+      throw this.#fail(error, signal)
+    }
+  }
+
+  async #linkOptions(signal: AbortSignal): Promise<LinkOptions> {
+    const { plan } = this
+    return {
+      ...(await plan.link()),
+      server: plan.name,
+      expected: this.#list.expected,
+      // A package that has to be fetched first takes its time, once.
+      deadline: this.#list.remembered === undefined ? plan.firstDeadline : plan.deadline,
+      signal,
+      events: this.#linkEvents(signal),
+    }
+  }
+
+  #linkEvents(signal: AbortSignal): LinkEvents {
+    return {
+      changed: (what) => this.#changed(what),
+      notification: (message) => this.#events.notification(this, message),
+      oddity: (text) => this.#journal.oddity(text),
+      closed: (fault) => this.#lost(fault, signal),
+    }
+  }
+
+  /** The tools come first: whoever waits for the connection may list right away. */
+  async #adopt(link: Link, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#list.fetch(link)
+    } catch (error) {
+      await link.close()
+      throw error
+    }
+    if (signal.aborted) return
+    const now = Date.now()
+    this.#heard = now
+    this.#attempt = undefined
+    this.#set({ kind: 'connected', link, since: now })
+    this.#events.tools(this)
+    this.#health.watch(link, signal)
+    void keepListening(link, signal, (list) => this.#changed(list))
+  }
+
+  async #fetchTools(): Promise<void> {
+    const state = this.#state
+    if (state.kind !== 'connected') return
+    try {
+      if (await this.#list.fetch(state.link)) this.#events.tools(this)
+    } catch (error) {
+      this.#journal.error(error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  #changed(what: 'tools' | 'resources' | 'prompts'): void {
+    if (what === 'tools') this.#refresh.ask()
+    else this.#events.lists(this, what)
+  }
+
+  #unwell(link: Link, error: Fault): void {
+    if (this.#state.kind !== 'connected' || this.#state.link !== link) return
+    this.#journal.error(error.message)
+    this.#set({ ...this.#state, kind: 'unwell', error })
+    this.#events.tools(this)
+  }
+
+  #well(link: Link): void {
+    this.#heard = Date.now()
+    if (this.#state.kind !== 'unwell' || this.#state.link !== link) return
+    this.#set({ kind: 'connected', link, since: this.#state.since })
+    this.#events.tools(this)
+    this.#refresh.ask()
+  }
+
+  /** The transport is gone under a live connection: try again, later and later. */
+  #lost(fault: Fault, signal: AbortSignal): void {
+    const state = this.#state
+    if (signal.aborted || (state.kind !== 'connected' && state.kind !== 'unwell')) return
+    if (Date.now() - state.since > STEADY) this.#failures = { count: 0, hopeless: false }
+    void state.link.close()
+    this.#fail(fault, signal)
+  }
+
+  /** Notes a failure and plans the next try; returns what callers are told. */
+  #fail(error: unknown, signal: AbortSignal): Fault {
+    const fault = faultOf(error, this.name)
+    if (signal.aborted) return fault
+    this.#attempt = undefined
+    this.#journal.error(fault.message)
+    if (fault.code === 'AUTH_REQUIRED') {
+      this.#set({ kind: 'needs-auth', error: fault })
+    } else {
+      this.#failures = { count: this.#failures.count + 1, hopeless: isHopeless(fault) }
+      const wait = pauseAfter(this.#failures, Math.random())
+      this.#set({ kind: 'waiting', error: fault, until: Date.now() + wait })
+      if (this.plan.eager) void this.#start(Math.max(1, wait)).catch(() => undefined)
+    }
+    this.#events.tools(this)
+    return fault
+  }
+
+  async #end(next: State): Promise<void> {
+    const state = this.#state
+    const attempt = this.#attempt
+    this.#stop.abort()
+    this.#stop = new AbortController()
+    this.#attempt = undefined
+    this.gate.clear(this.#off())
+    this.#set(next)
+    this.#events.tools(this)
+    await linkOf(state)?.close()
+    await attempt?.catch(() => undefined)
+  }
+
+  #set(state: State): void {
+    if (this.#state.kind === 'closed') return
+    this.#state = state
+    this.#events.status(this)
+  }
+
+  #off(): Fault {
+    const state = this.#state
+    const why =
+      this.#hidden || state.kind === 'disabled'
+        ? 'is disabled'
+        : state.kind === 'closed'
+          ? 'was removed'
+          : 'was stopped'
+    return new Fault('SERVER_UNAVAILABLE', `${this.name} ${why}`, {
+      hint: `run: busbar enable ${this.name}`,
+      server: this.name,
+    })
+  }
+}
+
+function time(milliseconds: number | undefined): string | undefined {
+  return milliseconds === undefined ? undefined : new Date(milliseconds).toISOString()
+}

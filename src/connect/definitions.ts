@@ -1,0 +1,120 @@
+// Lists a server gives of itself, page by page, with what cannot be used left out and said.
+
+import { Fault } from '../base/fault.ts'
+import type { Era } from '../wire/era.ts'
+import { errorOf, memberValue, type ReplyMessage } from '../wire/message.ts'
+import { paramHeaders } from '../wire/param-headers.ts'
+
+/** A tool as its server describes it. Members that Busbar does not know are kept. */
+export interface Tool {
+  readonly name: string
+  readonly title?: string
+  readonly description?: string
+  readonly inputSchema: Readonly<Record<string, unknown>>
+  readonly outputSchema?: Readonly<Record<string, unknown>>
+  readonly annotations?: Readonly<Record<string, unknown>>
+  readonly [key: string]: unknown
+}
+
+export interface Definitions {
+  readonly tools: readonly Tool[]
+}
+
+export type ListMethod = 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list'
+
+/** Where each list stands in its answer. */
+const MEMBER: Record<ListMethod, string> = {
+  'tools/list': 'tools',
+  'resources/list': 'resources',
+  'resources/templates/list': 'resourceTemplates',
+  'prompts/list': 'prompts',
+}
+
+const MAX_PAGES = 1000
+const MAX_ITEMS = 50_000
+
+export interface List {
+  readonly items: readonly unknown[]
+  /** What was wrong with it, for people. */
+  readonly complaints: readonly string[]
+}
+
+/** All pages of a list. A server whose pages never end gives what it gave so far, and that is said. */
+export async function listAll(
+  server: string,
+  method: ListMethod,
+  ask: (cursor: string | undefined) => Promise<ReplyMessage>,
+): Promise<List> {
+  const items: unknown[] = []
+  const seen = new Set<string>()
+  let cursor: string | undefined
+  for (let page = 1; ; page++) {
+    const result = resultOf(server, method, await ask(cursor))
+    const part = result[MEMBER[method]]
+    if (!Array.isArray(part))
+      return { items, complaints: [`${method} gave ${typeof part} instead of a list`] }
+    // Not spread: a page may be longer than the stack is deep.
+    for (const item of part) items.push(item)
+    const next = result['nextCursor']
+    if (typeof next !== 'string') return { items, complaints: [] }
+    if (seen.has(next))
+      return { items, complaints: [`${method} gave the same page again: ${items.length} kept`] }
+    if (page >= MAX_PAGES || items.length >= MAX_ITEMS)
+      return { items, complaints: [`${method} does not end: ${items.length} kept`] }
+    seen.add(next)
+    cursor = next
+  }
+}
+
+/** The tools of a list that can be offered, in their order. */
+export function readTools(list: List, era: Era): { tools: Tool[]; complaints: string[] } {
+  const complaints = [...list.complaints]
+  const tools = new Map<string, Tool>()
+  for (const item of list.items) {
+    const name = isRecord(item) ? item['name'] : undefined
+    if (!isRecord(item) || typeof name !== 'string' || name === '') {
+      complaints.push('a tool without a name is left out')
+      continue
+    }
+    const reason = unusable(item, era)
+    if (reason !== undefined) complaints.push(`the tool ${name} is left out: it ${reason}`)
+    else if (tools.has(name)) complaints.push(`the tool ${name} is there twice; the first one counts`)
+    else tools.set(name, item as unknown as Tool)
+  }
+  return { tools: [...tools.values()], complaints }
+}
+
+/** The result of an answer as an object; an error is thrown as a fault that carries its code. */
+export function resultOf(server: string, method: string, reply: ReplyMessage): Record<string, unknown> {
+  if (reply.kind === 'error') throw errorFault(server, method, reply)
+  const result = memberValue(reply, 'result')
+  if (isRecord(result)) return result
+  throw new Fault('MESSAGE_INVALID', `${server} answered ${method} with something that is no object`, {
+    server,
+  })
+}
+
+export function errorFault(
+  server: string,
+  method: string,
+  reply: Extract<ReplyMessage, { kind: 'error' }>,
+): Fault {
+  const { code, message, data } = errorOf(reply)
+  return new Fault('SERVER_ERROR', `${server} refused ${method}: ${message}`, {
+    server,
+    details: { code, ...(data === undefined ? {} : { data }) },
+  })
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+// --- internal ---
+
+function unusable(tool: Record<string, unknown>, era: Era): string | undefined {
+  if (!isRecord(tool['inputSchema'])) return 'has no schema for its arguments'
+  if (era === 'legacy') return undefined
+  const headers = paramHeaders(tool['inputSchema'])
+  return typeof headers === 'string' ? headers : undefined
+}

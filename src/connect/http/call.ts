@@ -1,0 +1,228 @@
+// One message on its way over http, from the first attempt to its end: answered, failed, or given up.
+
+import type { IncomingMessage } from 'node:http'
+import { Fault } from '../../base/fault.ts'
+import { ERROR } from '../../wire/era.ts'
+import { type ErrorMessage, errorOf, readMessage } from '../../wire/message.ts'
+import type { Outgoing, TransportEvents } from '../transport.ts'
+import { isSameId, replyIdOf } from './answer.ts'
+import type { Dialer } from './dial.ts'
+import { Exchange, type Receiver } from './exchange.ts'
+import type { HeaderBook } from './headers.ts'
+import { isBusy, type Refusal, refusalFault } from './refusal.ts'
+import { type Breakage, lost } from './trouble.ts'
+
+/** What a call needs of the transport it belongs to. */
+export interface CallHost {
+  readonly dialer: Dialer
+  readonly headers: HeaderBook
+  readonly limit: number
+  readonly events: TransportEvents
+  /** Nobody waits for it any more, but its stream may go on for a moment. */
+  answered(call: Call): void
+  /** It takes no place among the calls under way any more. */
+  released(call: Call): void
+  finished(call: Call): void
+  /** The server took the notification that opens the session. */
+  greeted(): void
+  /** The server forgot the session it was sent in. The call is sent again in the next one. */
+  sessionLost(call: Call): void
+}
+
+export class Call implements Receiver {
+  readonly outgoing: Outgoing
+  /** Whether it takes a place among the calls under way. What answers the server must not wait behind them. */
+  readonly counted: boolean
+  /** Whether it holds such a place now. */
+  holding = false
+  /** The session it was sent in. */
+  session: string | undefined
+  /** Whether it was sent again in a new session. */
+  resent = false
+  readonly #host: CallHost
+  #exchange: Exchange | undefined
+  #answered = false
+  #over = false
+  #retried = false
+  #resuming = false
+  #attempts = 0
+  #lastId: string | undefined
+  #retry: number | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(host: CallHost, outgoing: Outgoing) {
+    this.#host = host
+    this.outgoing = outgoing
+    this.counted = outgoing.id !== undefined && outgoing.method !== 'subscriptions/listen'
+  }
+
+  start(): void {
+    const { dialer, headers, limit } = this.#host
+    this.session = headers.session
+    this.#exchange = new Exchange(dialer, limit, this)
+    this.#exchange.start('POST', headers.post(this.outgoing), this.outgoing.body)
+  }
+
+  /** Ends it without a word. */
+  abort(): void {
+    this.#over = true
+    clearTimeout(this.#timer)
+    this.#exchange?.abort()
+  }
+
+  /** Its answer came another way. */
+  settle(): void {
+    this.abort()
+    this.#host.finished(this)
+  }
+
+  fail(fault: Fault): void {
+    if (this.#over) return
+    this.#over = true
+    clearTimeout(this.#timer)
+    const { id, method } = this.outgoing
+    if (id === undefined) this.#host.events.noise(`${method || 'an answer'} did not arrive: ${fault.message}`)
+    else if (!this.#answered) this.#host.events.failed(id, fault)
+    this.#host.finished(this)
+  }
+
+  accepted(response: IncomingMessage): void {
+    const { method } = this.outgoing
+    if (method === 'notifications/initialized') this.#host.greeted()
+    if (method !== 'initialize') return
+    const session = response.headers['mcp-session-id']
+    this.#host.headers.session = typeof session === 'string' ? session : undefined
+  }
+
+  message(bytes: Buffer): void {
+    const { id } = this.outgoing
+    const reply = this.#answered ? undefined : replyIdOf(bytes)
+    // What somebody says to a notification is said to nobody.
+    if (id === undefined && reply !== undefined) return
+    if (isSameId(reply, id) && id !== undefined) this.#answer()
+    this.#host.events.message(bytes, id)
+  }
+
+  ended(): void {
+    const { id, method } = this.outgoing
+    if (this.#over) return
+    if (this.#answered || id === undefined) this.#finish()
+    else if (this.#exchange?.streaming) this.#cut()
+    else
+      this.fail(
+        new Fault('MESSAGE_INVALID', `${this.#host.dialer.place} answered ${method} with something else`),
+      )
+  }
+
+  refused(refusal: Refusal): void {
+    const { dialer, events } = this.#host
+    const { id } = this.outgoing
+    if (this.#resuming) {
+      this.fail(lost(`${dialer.place} does not give the rest of an answer that broke off`))
+      return
+    }
+    const error = errorIn(refusal)
+    if (id !== undefined && this.session !== undefined && isSessionLoss(refusal, error, id)) {
+      this.#host.sessionLost(this)
+      return
+    }
+    if (id === undefined || error === undefined || !speaksForItself(refusal))
+      this.fail(refusalFault(refusal, dialer.place))
+    else if (isSameId(error.id, id)) {
+      this.#answered = true
+      events.message(error.bytes, id)
+      this.#finish()
+    } else {
+      const { status } = refusal
+      const { code, message, data } = errorOf(error)
+      this.fail(
+        new Fault('SERVER_ERROR', `${dialer.place} answered ${status}: ${message}`, {
+          details: { status, code, ...(data === undefined ? {} : { data }) },
+        }),
+      )
+    }
+  }
+
+  broken({ kind, fault }: Breakage): void {
+    // The server had let go of the connection before it could read anything. Still, a tool is not called twice.
+    if (kind === 'stale' && !this.#retried && !this.#resuming && this.outgoing.method !== 'tools/call') {
+      this.#retried = true
+      this.start()
+    } else if (this.#answered) this.#finish()
+    else if (kind === 'final' || (kind === 'unsent' && !this.#resuming)) this.fail(fault)
+    else this.#cut(fault)
+  }
+
+  #answer(): void {
+    this.#answered = true
+    if (this.#resuming) this.settle()
+    else if (this.#exchange?.streaming) {
+      this.#host.answered(this)
+      // A stream ends with its answer. One that does not would hold its connection for ever.
+      this.#timer = setTimeout(() => this.settle(), LINGER).unref()
+    }
+  }
+
+  /** The stream broke off. Only the old era can go on where it was, and only if the server numbered its events. */
+  #cut(fault?: Fault): void {
+    const { dialer, headers } = this.#host
+    const lastId = this.#exchange?.lastId ?? this.#lastId
+    this.#retry = this.#exchange?.retry ?? this.#retry
+    if (lastId !== this.#lastId) this.#attempts = 0
+    this.#lastId = lastId
+    this.#attempts += 1
+    if (lastId === undefined || headers.isModern(this.outgoing.method) || this.#attempts > MAX_ATTEMPTS) {
+      this.fail(fault ?? lost(`${dialer.place} ended its answer before it was whole`))
+      return
+    }
+    this.#resuming = true
+    this.#host.released(this)
+    this.#timer = setTimeout(() => this.#resume(), waitBefore(this.#retry))
+  }
+
+  #resume(): void {
+    const { dialer, headers, limit } = this.#host
+    this.#exchange = new Exchange(dialer, limit, this)
+    this.#exchange.start('GET', headers.get(this.#lastId))
+  }
+
+  #finish(): void {
+    if (this.#over) return
+    this.#over = true
+    clearTimeout(this.#timer)
+    this.#host.finished(this)
+  }
+}
+
+// --- internal ---
+
+/** How long a stream may go on after its answer. */
+const LINGER = 1_000
+/** Tries in a row to get the rest of an answer that bring nothing new. */
+const MAX_ATTEMPTS = 3
+const DEFAULT_RETRY = 1_000
+const SHORTEST_RETRY = 10
+const LONGEST_RETRY = 60_000
+
+function waitBefore(retry: number | undefined): number {
+  return Math.min(Math.max(retry ?? DEFAULT_RETRY, SHORTEST_RETRY), LONGEST_RETRY)
+}
+
+function errorIn({ body }: Refusal): ErrorMessage | undefined {
+  const message = readMessage(body)
+  return message.kind === 'error' ? message : undefined
+}
+
+/** Whether the protocol error in a body says more than the status does. */
+function speaksForItself({ status, headers }: Refusal): boolean {
+  return status !== 401 && headers['www-authenticate'] === undefined && !isBusy(status, headers)
+}
+
+/** Errors that only a server gives which read the message. */
+const READ_ERRORS: ReadonlySet<number> = new Set([ERROR.methodNotFound, ERROR.invalidParams])
+
+/** 404 is what the protocol says; some servers say 400 and speak of a session. Either way nothing was done. */
+function isSessionLoss({ status, body }: Refusal, error: ErrorMessage | undefined, id: number): boolean {
+  if (error && isSameId(error.id, id) && READ_ERRORS.has(errorOf(error).code)) return false
+  return status === 404 || (status === 400 && /session/i.test(body.toString('utf8', 0, 4096)))
+}

@@ -1,0 +1,134 @@
+// The headers of every request, as flat lists of names and values: node takes those as they are.
+
+import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { Fault } from '../../base/fault.ts'
+import { MODERN_VERSION } from '../../wire/era.ts'
+import { encodeHeader } from '../../wire/param-headers.ts'
+import type { Outgoing } from '../transport.ts'
+
+export type HeaderMap = Readonly<Record<string, string>>
+
+export interface Agreement {
+  readonly modern: boolean
+  readonly version: string
+}
+
+export class HeaderBook {
+  readonly #always: readonly string[]
+  #agreement: Agreement | undefined
+  #session: string | undefined
+  #post: readonly string[] = []
+
+  /** Throws a fault on a header that cannot be sent; its value is not shown. */
+  constructor(own: ReadonlyMap<string, string>, configured: HeaderMap = {}) {
+    const headers = new Map([['user-agent', 'busbar'], ...own])
+    for (const [name, value] of Object.entries(configured)) {
+      check(name, value)
+      if (!PROTOCOL_HEADERS.has(name.toLowerCase())) headers.set(name.toLowerCase(), value)
+    }
+    this.#always = [...headers].flat()
+    this.#rebuild()
+  }
+
+  get session(): string | undefined {
+    return this.#session
+  }
+
+  set session(session: string | undefined) {
+    this.#session = session
+    this.#rebuild()
+  }
+
+  get agreement(): Agreement | undefined {
+    return this.#agreement
+  }
+
+  agree(agreement: Agreement): void {
+    this.#agreement = agreement
+    this.#rebuild()
+  }
+
+  /** Whether a message goes by the rules of the modern era. Before the two sides agreed, its method says so. */
+  isModern(method: string): boolean {
+    return this.#agreement ? this.#agreement.modern : method === 'server/discover'
+  }
+
+  post(outgoing: Outgoing): string[] {
+    const { method, body, name, headers } = outgoing
+    const length = String(typeof body === 'string' ? Buffer.byteLength(body) : body.length)
+    // A session begins here, whatever came before it.
+    if (method === 'initialize') return [...this.#always, ...JSON_BOTH, 'content-length', length]
+    const list = [...this.#post, 'content-length', length]
+    if (!this.isModern(method)) return list
+    if (this.#agreement === undefined) list.push('mcp-protocol-version', MODERN_VERSION)
+    if (method !== '') list.push('mcp-method', method)
+    if (name !== undefined) list.push('mcp-name', encodeHeader(name))
+    if (headers) for (const key in headers) list.push(key, headers[key] ?? '')
+    return list
+  }
+
+  /** For a stream of events: the one that stands by, or the rest of one that broke off. */
+  get(lastId?: string): string[] {
+    const list = [...this.#always, 'accept', 'text/event-stream', ...this.#state()]
+    // Ids are text in UTF-8; node wants a character for each byte.
+    if (lastId !== undefined) list.push('last-event-id', Buffer.from(lastId).toString('latin1'))
+    return list
+  }
+
+  /** For a request beside the protocol. */
+  plain(more: HeaderMap): string[] {
+    return [...this.#always, ...Object.entries(more).flat()]
+  }
+
+  delete(): string[] {
+    return [...this.#always, ...this.#state()]
+  }
+
+  #state(): string[] {
+    const { modern, version } = this.#agreement ?? {}
+    return [
+      ...(version === undefined ? [] : ['mcp-protocol-version', version]),
+      ...(this.#session === undefined || modern ? [] : ['mcp-session-id', this.#session]),
+    ]
+  }
+
+  #rebuild(): void {
+    this.#post = [...this.#always, ...JSON_BOTH, ...this.#state()]
+  }
+}
+
+// --- internal ---
+
+const JSON_BOTH = ['content-type', 'application/json', 'accept', 'application/json, text/event-stream']
+
+/** A configured header of these names would break the protocol, or let a body in that nobody counted. */
+const PROTOCOL_HEADERS: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-encoding',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'expect',
+  'last-event-id',
+  'mcp-method',
+  'mcp-name',
+  'mcp-protocol-version',
+  'mcp-session-id',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+function check(name: string, value: string): void {
+  try {
+    validateHeaderName(name)
+    validateHeaderValue(name, value)
+  } catch (cause) {
+    throw new Fault('CONFIG_INVALID', `the header ${JSON.stringify(name)} cannot be sent`, {
+      hint: 'headers are one line of ASCII',
+      cause,
+    })
+  }
+}

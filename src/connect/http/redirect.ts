@@ -1,0 +1,42 @@
+// Redirects stay within the origin: headers that were meant for one server never reach another.
+
+import { Fault } from '../../base/fault.ts'
+import { maskText } from '../../base/redact.ts'
+
+export function isRedirect(status: number): boolean {
+  return status === 301 || status === 302 || status === 303 || status === 307 || status === 308
+}
+
+/** The path to ask next, or why it is not asked. `count` is how many were followed before. */
+export function followRedirect(
+  method: string,
+  status: number,
+  location: string | undefined,
+  { from, count }: { readonly from: URL; readonly count: number },
+): string | Fault {
+  const details = { status, location: location && maskText(location) }
+  if (location === undefined || !URL.canParse(location, from.href))
+    return new Fault('SERVER_UNREACHABLE', `${from.host} answered ${status} without saying where to`, {
+      details,
+    })
+  const target = new URL(location, from.href)
+  const shown = maskText(`${target.origin}${target.pathname}`)
+  if (target.origin !== from.origin)
+    return new Fault('ADDRESS_REFUSED', `${from.host} wants to send us on to ${shown}, another server`, {
+      hint: 'if that is right, write that address into the configuration',
+      details: { ...details, target: shown },
+    })
+  // These would turn a message into a question for a page.
+  if (method !== 'GET' && status !== 307 && status !== 308)
+    return new Fault('SERVER_UNREACHABLE', `${from.host} has moved to ${shown}`, {
+      hint: 'write that address into the configuration',
+      details: { ...details, target: shown },
+    })
+  if (count >= MAX_REDIRECTS)
+    return new Fault('SERVER_UNREACHABLE', `${from.host} keeps sending us on`, { details })
+  return target.pathname + target.search
+}
+
+// --- internal ---
+
+const MAX_REDIRECTS = 3

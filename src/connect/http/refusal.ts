@@ -1,0 +1,68 @@
+// What a status that is no success means.
+
+import type { IncomingHttpHeaders } from 'node:http'
+import { Fault } from '../../base/fault.ts'
+import { maskText } from '../../base/redact.ts'
+
+/** An answer that carries no messages. Of a long body only the beginning is there. */
+export interface Refusal {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+}
+
+/** `details.status` is always there: whoever tries older transports decides by it. */
+export function refusalFault({ status, headers, body }: Refusal, place: string, now = Date.now()): Fault {
+  const said = excerpt(body, headers['content-type'])
+  const because = said === '' ? '' : `: ${said}`
+  const challenge = headers['www-authenticate']
+  const details = { status, ...(challenge === undefined ? {} : { wwwAuthenticate: challenge }) }
+  if (status === 401)
+    return new Fault('AUTH_REQUIRED', `${place} wants a person to sign in${because}`, { details })
+  if (status === 403 && challenge !== undefined && /insufficient_scope/.test(challenge))
+    return new Fault('AUTH_REQUIRED', `${place} wants more rights than were given${because}`, { details })
+  const wait = retryAfter(headers['retry-after'], now)
+  if (isBusy(status, headers))
+    return new Fault('SERVER_BUSY', `${place} has too much to do${because}`, {
+      hint: wait === undefined ? undefined : `try again in ${Math.ceil(wait / 1000)} s`,
+      details: { ...details, ...(wait === undefined ? {} : { retryAfter: wait }) },
+    })
+  if (status < 300)
+    return new Fault(
+      'SERVER_UNREACHABLE',
+      `${place} answered with ${headers['content-type'] ?? 'no content type'} instead of a message${because}`,
+      { hint: 'is the url the one of an MCP server?', details },
+    )
+  return new Fault('SERVER_UNREACHABLE', `${place} answered ${status}${because}`, { details })
+}
+
+/** Whether the server asks to come back later. */
+export function isBusy(status: number, headers: IncomingHttpHeaders): boolean {
+  return status === 429 || (status === 503 && headers['retry-after'] !== undefined)
+}
+
+/** Milliseconds of a Retry-After header, seconds or a date, 60 s at most; undefined for what makes no sense. */
+export function retryAfter(value: string | undefined, now: number): number | undefined {
+  if (value === undefined) return undefined
+  const text = value.trim()
+  const wait = /^\d+$/.test(text) ? Number(text) * 1000 : /^[A-Za-z]/.test(text) ? Date.parse(text) - now : -1
+  return wait >= 0 ? Math.min(wait, LONGEST_WAIT) : undefined
+}
+
+// --- internal ---
+
+const LONGEST_WAIT = 60_000
+const EXCERPT = 120
+
+/** The first words of a body, for people. */
+function excerpt(body: Buffer, type: string | undefined): string {
+  const text = body.toString('utf8', 0, 8192)
+  const plain = /html|xml/i.test(type ?? '') || /^\s*</.test(text) ? withoutTags(text) : text
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not reach a terminal
+  const line = plain.replace(/[\x00-\x20\x7f-\x9f]+/g, ' ').trim()
+  return maskText(line.length > EXCERPT ? `${line.slice(0, EXCERPT)}…` : line)
+}
+
+function withoutTags(text: string): string {
+  return text.replace(/<(style|script|head)\b[\s\S]*?(?:<\/\1>|$)/gi, ' ').replace(/<[^>]*(?:>|$)/g, ' ')
+}

@@ -1,0 +1,113 @@
+// The stream on which a server of the old era tells what belongs to no request. There is at most one; it is opened again
+// when it ends, ever more slowly while nothing comes.
+
+import type { IncomingMessage } from 'node:http'
+import type { Dialer } from './dial.ts'
+import { Exchange, type Receiver } from './exchange.ts'
+import type { HeaderBook } from './headers.ts'
+import type { Refusal } from './refusal.ts'
+import type { Breakage } from './trouble.ts'
+
+export interface StandbyHost {
+  readonly dialer: Dialer
+  readonly headers: HeaderBook
+  readonly limit: number
+  standbyMessage(bytes: Buffer): void
+  standbyOversized(size: number, head: Buffer, tail: Buffer): void
+  standbyState(open: boolean): void
+  /** The server forgot the session while the stream was down. */
+  standbySessionLost(): void
+}
+
+export class Standby implements Receiver {
+  readonly #host: StandbyHost
+  #exchange: Exchange | undefined
+  #timer: NodeJS.Timeout | undefined
+  #lastId: string | undefined
+  #retry: number | undefined
+  #fruitless = 0
+  #opened = 0
+  #open = false
+  #stopped = true
+
+  constructor(host: StandbyHost) {
+    this.#host = host
+  }
+
+  /** Opens the stream, or opens it anew for a new session. */
+  start(): void {
+    this.stop()
+    this.#stopped = false
+    this.#lastId = undefined
+    // Or a server that has such a stream only now and then would start session after session.
+    this.#opened = 0
+    this.#connect()
+  }
+
+  stop(): void {
+    this.#stopped = true
+    clearTimeout(this.#timer)
+    this.#exchange?.abort()
+    this.#exchange = undefined
+    if (this.#open) this.#host.standbyState(false)
+    this.#open = false
+  }
+
+  accepted(_response: IncomingMessage): void {
+    this.#opened = performance.now()
+    this.#open = true
+    // Whoever only listens does not keep a program running.
+    this.#exchange?.unref()
+    this.#host.standbyState(true)
+  }
+
+  message(bytes: Buffer): void {
+    this.#fruitless = 0
+    this.#host.standbyMessage(bytes)
+  }
+
+  oversized(size: number, head: Buffer, tail: Buffer): void {
+    this.#host.standbyOversized(size, head, tail)
+  }
+
+  ended(): void {
+    this.#again()
+  }
+
+  /** A server need not have such a stream. */
+  refused({ status }: Refusal): void {
+    if (status >= 500 || status === 429) this.#again()
+    else if (status === 404 && this.#opened > 0 && this.#host.headers.session !== undefined)
+      this.#host.standbySessionLost()
+    else this.stop()
+  }
+
+  broken(_breakage: Breakage): void {
+    this.#again()
+  }
+
+  #connect(): void {
+    const { dialer, headers, limit } = this.#host
+    this.#exchange = new Exchange(dialer, limit, this)
+    this.#exchange.start('GET', headers.get(this.#lastId))
+  }
+
+  #again(): void {
+    if (this.#stopped) return
+    if (this.#open) this.#host.standbyState(false)
+    // One that stood for a while was no failure, even if nothing came.
+    if (this.#open && performance.now() - this.#opened > LONGEST_WAIT) this.#fruitless = 0
+    this.#open = false
+    this.#lastId = this.#exchange?.lastId ?? this.#lastId
+    this.#retry = this.#exchange?.retry ?? this.#retry
+    const wait = Math.max(this.#retry ?? DEFAULT_RETRY, SHORTEST_RETRY) * 2 ** Math.min(this.#fruitless, 12)
+    this.#fruitless += 1
+    this.#timer = setTimeout(() => this.#connect(), Math.min(wait, LONGEST_WAIT)).unref()
+  }
+}
+
+// --- internal ---
+
+const DEFAULT_RETRY = 1_000
+const SHORTEST_RETRY = 10
+const LONGEST_WAIT = 30_000

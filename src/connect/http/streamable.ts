@@ -1,0 +1,272 @@
+// A server over streamable http, of either era: every message is a request of its own, answers come with it or on its
+// stream. What the old era adds to that (sessions, a stream that stands by) is kept up here, unseen from above.
+
+import { Fault } from '../../base/fault.ts'
+import { idOfCut } from '../../wire/large.ts'
+import type { Diagnosis, OpenTransport, Outgoing, Transport, TransportEvents } from '../transport.ts'
+import { replyIdOf } from './answer.ts'
+import { Call, type CallHost } from './call.ts'
+import { Dialer, type DialOptions } from './dial.ts'
+import { Exchange } from './exchange.ts'
+import { type Agreement, HeaderBook, type HeaderMap } from './headers.ts'
+import { type Greeting, Renewal, type RenewalHost } from './renewal.ts'
+import { Standby, type StandbyHost } from './standby.ts'
+
+/**
+ * What goes on below, for whoever wants to know: a new session means that what the server offers may have changed, and
+ * while nobody listens its notifications are missed.
+ */
+export type StreamableStatus = 'session-renewed' | 'listening' | 'not-listening'
+
+export interface StreamableOptions extends DialOptions {
+  readonly headers?: HeaderMap | undefined
+  /** Bytes a message may have. */
+  readonly limit: number
+  readonly onStatus?: ((status: StreamableStatus) => void) | undefined
+}
+
+export function openStreamable(options: StreamableOptions): OpenTransport {
+  return (events) => new StreamableTransport(options, events)
+}
+
+// --- internal ---
+
+/** Requests under way at a time. Long streams do not count, and neither does what answers the server. */
+const MAX_CALLS = 64
+/** How long the server may take to hear that the session is over. */
+const FAREWELL = 1_000
+
+class StreamableTransport implements Transport, CallHost, StandbyHost, RenewalHost {
+  readonly streams = true
+  readonly dialer: Dialer
+  readonly headers: HeaderBook
+  readonly limit: number
+  readonly events: TransportEvents
+  readonly #onStatus: ((status: StreamableStatus) => void) | undefined
+  /** Requests without an answer. */
+  readonly #calls = new Map<number, Call>()
+  /** What else is under way: notifications, and streams that outlive their answer. */
+  readonly #loose = new Set<Call>()
+  readonly #waiting = new Set<Call>()
+  #active = 0
+  /** Calls that must not overtake something. */
+  #held: Call[] | undefined
+  #greeting: Partial<Greeting> = {}
+  #greeted = false
+  #renewal: Renewal | undefined
+  readonly #standby: Standby
+  #ended = false
+  #closing: Promise<void> | undefined
+
+  constructor(options: StreamableOptions, events: TransportEvents) {
+    this.dialer = new Dialer(options)
+    this.headers = new HeaderBook(this.dialer.headers, options.headers)
+    this.limit = options.limit
+    this.events = events
+    this.#onStatus = options.onStatus
+    this.#standby = new Standby(this)
+  }
+
+  send(outgoing: Outgoing): void {
+    if (this.#ended) return
+    const call = new Call(this, outgoing)
+    if (outgoing.id === undefined) this.#loose.add(call)
+    else this.#calls.set(outgoing.id, call)
+    if (outgoing.method === 'initialize') this.#greeting = { initialize: outgoing }
+    if (this.#held) this.#held.push(call)
+    else this.#admit(call)
+    if (outgoing.method === 'notifications/initialized' && !this.#held) {
+      this.#greeting = { ...this.#greeting, initialized: outgoing }
+      // Nothing may reach the server before it knows that the session has begun.
+      this.#held = []
+    }
+  }
+
+  drop(id: number): void {
+    const call = this.#calls.get(id)
+    if (call === undefined) return
+    call.abort()
+    this.finished(call)
+  }
+
+  agree(agreement: Agreement): void {
+    this.headers.agree(agreement)
+  }
+
+  diagnosis(): Diagnosis {
+    return {}
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  // --- what calls tell ---
+
+  answered(call: Call): void {
+    const { id } = call.outgoing
+    if (id !== undefined) this.#calls.delete(id)
+    this.#loose.add(call)
+  }
+
+  released(call: Call): void {
+    if (!call.holding) return
+    call.holding = false
+    this.#active -= 1
+    for (const next of this.#waiting) {
+      this.#waiting.delete(next)
+      this.#begin(next)
+      return
+    }
+  }
+
+  finished(call: Call): void {
+    const { id, method } = call.outgoing
+    if (id !== undefined) this.#calls.delete(id)
+    this.#loose.delete(call)
+    this.#waiting.delete(call)
+    if (this.#held) this.#held = this.#held.filter((held) => held !== call)
+    this.released(call)
+    if (method === 'notifications/initialized') this.greeted()
+  }
+
+  greeted(): void {
+    if (this.#renewal || this.#greeted) return
+    this.#greeted = true
+    // On the next turn a connection is free, and the stream that stands by takes it before anything else is sent.
+    setImmediate(() => this.#goOn())
+  }
+
+  sessionLost(call: Call): void {
+    const { initialize, initialized } = this.#greeting
+    if (call.resent || initialize === undefined || initialized === undefined) {
+      this.#end(new Fault('CONNECTION_LOST', `${this.dialer.place} keeps forgetting the session`))
+      return
+    }
+    call.resent = true
+    this.released(call)
+    // Another call found out before this one.
+    if (this.#renewal === undefined && call.session !== this.headers.session) {
+      this.#admit(call)
+      return
+    }
+    this.#held = [...(this.#held ?? []), call]
+    this.#renew({ initialize, initialized })
+  }
+
+  // --- what the stream that stands by tells ---
+
+  standbyMessage(bytes: Buffer): void {
+    const id = replyIdOf(bytes)
+    // An answer is an answer, whatever stream it comes on.
+    const call = typeof id === 'number' ? this.#calls.get(id) : undefined
+    call?.settle()
+    this.events.message(bytes)
+  }
+
+  standbyOversized(size: number, head: Buffer, tail: Buffer): void {
+    this.events.oversized(size, idOfCut(head, tail))
+  }
+
+  standbyState(open: boolean): void {
+    if (!this.#ended) this.#onStatus?.(open ? 'listening' : 'not-listening')
+  }
+
+  standbySessionLost(): void {
+    const { initialize, initialized } = this.#greeting
+    if (initialize === undefined || initialized === undefined) return
+    this.#held ??= []
+    this.#renew({ initialize, initialized })
+  }
+
+  // --- what a renewal tells ---
+
+  renewed(fault?: Fault): void {
+    this.#renewal = undefined
+    if (fault) {
+      this.#end(fault)
+      return
+    }
+    this.#onStatus?.('session-renewed')
+    setImmediate(() => this.#goOn())
+  }
+
+  // --- internal ---
+
+  #admit(call: Call): void {
+    if (call.counted && this.#active >= MAX_CALLS) this.#waiting.add(call)
+    else this.#begin(call)
+  }
+
+  #begin(call: Call): void {
+    if (call.counted) {
+      call.holding = true
+      this.#active += 1
+    }
+    call.start()
+  }
+
+  #goOn(): void {
+    if (this.#ended || this.#renewal) return
+    if (!this.headers.isModern('')) this.#standby.start()
+    const held = this.#held ?? []
+    this.#held = undefined
+    for (const call of held) this.#admit(call)
+  }
+
+  #renew(greeting: Greeting): void {
+    if (this.#renewal) return
+    this.#standby.stop()
+    this.#renewal = new Renewal(this, greeting)
+    this.#renewal.start()
+  }
+
+  #end(fault: Fault): void {
+    if (this.#ended) return
+    this.#ended = true
+    const calls = [...this.#calls.values()]
+    this.#stop()
+    for (const { outgoing } of calls) if (outgoing.id !== undefined) this.events.failed(outgoing.id, fault)
+    this.events.closed(fault)
+    this.dialer.destroy()
+  }
+
+  #stop(): void {
+    this.#standby.stop()
+    this.#renewal?.abort()
+    for (const call of this.#calls.values()) call.abort()
+    for (const call of this.#loose) call.abort()
+    this.#calls.clear()
+    this.#loose.clear()
+    this.#waiting.clear()
+    this.#held = undefined
+  }
+
+  async #close(): Promise<void> {
+    const session = this.#ended || this.headers.agreement?.modern ? undefined : this.headers.session
+    this.#ended = true
+    this.#stop()
+    if (session !== undefined) await this.#farewell()
+    this.dialer.destroy()
+  }
+
+  /** Tells the server that the session is over. Whether it cares is its own affair. */
+  #farewell(): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+      const timer = setTimeout(done, FAREWELL)
+      const exchange = new Exchange(this.dialer, this.limit, {
+        accepted: () => undefined,
+        message: () => undefined,
+        ended: done,
+        refused: done,
+        broken: done,
+      })
+      exchange.start('DELETE', this.headers.delete())
+    })
+  }
+}

@@ -1,0 +1,244 @@
+// A live connection to one server: transport opened, era agreed, ready to be asked.
+
+import { Fault } from '../base/fault.ts'
+import { type Agreement, type Era, type Implementation, nameOfRequest } from '../wire/era.ts'
+import { memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
+import { modernMeta } from '../wire/params.ts'
+import { answer, capabilitiesOf, type Handlers } from './answers.ts'
+import { type Ask, Channel } from './channel.ts'
+import { isRecord, type List, type ListMethod, listAll, resultOf } from './definitions.ts'
+import { negotiate } from './negotiate.ts'
+import type { Diagnosis, OpenTransport } from './transport.ts'
+
+export interface LinkOptions {
+  readonly server: string
+  readonly client: Implementation
+  readonly open: OpenTransport
+  /** Tried where the server refuses the first one with a bare status: old HTTP+SSE behind an http address. */
+  readonly fallback?: OpenTransport | undefined
+  /** Whether a server that dies of the first question is started once more and asked the old one. */
+  readonly respawn: boolean
+  readonly expected?: Era | undefined
+  readonly patience: number
+  readonly deadline: number
+  readonly signal: AbortSignal
+  readonly handlers: Handlers
+  readonly events: LinkEvents
+}
+
+export interface LinkEvents {
+  /** A list of the server's changed. */
+  changed(what: 'tools' | 'resources' | 'prompts'): void
+  /** Anything else it tells everybody. */
+  notification(message: NotificationMessage): void
+  oddity(text: string): void
+  closed(fault: Fault): void
+}
+
+export interface AskOptions extends Pick<Ask, 'signal' | 'idle' | 'total' | 'onNotification' | 'headers'> {}
+
+export class Link {
+  readonly #server: string
+  readonly #channel: Channel
+  readonly #meta: string
+  readonly agreement: Agreement
+  /** Who we are to the server. */
+  readonly client: Implementation
+
+  private constructor(
+    server: string,
+    channel: Channel,
+    agreement: Agreement,
+    client: Implementation,
+    capabilities: object,
+  ) {
+    this.#server = server
+    this.#channel = channel
+    this.agreement = agreement
+    this.client = client
+    // Open at its end, so that a progress token can follow.
+    const meta = JSON.stringify(modernMeta(client, capabilities)).slice(0, -1)
+    this.#meta = agreement.era === 'modern' ? `${meta},` : '{'
+  }
+
+  /** Connects, with the second tries that some servers need. Never are two processes alive at a time. */
+  static async connect(options: LinkOptions): Promise<Link> {
+    const { channel, agreement, capabilities } = await openWith(options)
+    return new Link(options.server, channel, agreement, options.client, capabilities)
+  }
+
+  get lastHeard(): number {
+    return this.#channel.lastHeard
+  }
+
+  get inFlight(): number {
+    return this.#channel.inFlight
+  }
+
+  get closed(): boolean {
+    return this.#channel.ended
+  }
+
+  get diagnosis(): Diagnosis {
+    return this.#channel.diagnosis
+  }
+
+  /** Asks with parameters that are data. */
+  ask(method: string, params: Readonly<Record<string, unknown>> | undefined, options: AskOptions = {}) {
+    const text = params === undefined ? '' : JSON.stringify(params).slice(1, -1)
+    return this.askText(method, text, nameOfRequest(method, params ?? {}), options)
+  }
+
+  /** Asks with the inside of a parameters object as text; `_meta` and a progress token are put in here. */
+  askText(
+    method: string,
+    inside: string,
+    name: string | undefined,
+    options: AskOptions = {},
+  ): Promise<ReplyMessage> {
+    const before = inside === '' ? '' : `${inside},`
+    const meta = this.#meta
+    return this.#channel.request({
+      ...options,
+      method,
+      name,
+      params: (id) => `{${before}"_meta":${meta}"progressToken":${id}}}`,
+    })
+  }
+
+  /** Asks with whole parameters as they are, for what is only passed on. The function gets the progress token. */
+  pass(
+    method: string,
+    params: (token: number) => string | undefined,
+    options: Omit<Ask, 'method' | 'params'>,
+  ) {
+    return this.#channel.request({ ...options, method, params })
+  }
+
+  notify(method: string, params?: string): void {
+    this.#channel.notify(method, params)
+  }
+
+  async list(method: ListMethod, options: AskOptions = {}): Promise<List> {
+    return await listAll(this.#server, method, (cursor) =>
+      this.ask(method, cursor === undefined ? undefined : { cursor }, options),
+    )
+  }
+
+  /** Asks for a sign of life. Any answer is one, also an error. */
+  async ping(idle: number): Promise<void> {
+    await this.ask(this.agreement.era === 'modern' ? 'server/discover' : 'ping', undefined, { idle })
+  }
+
+  /** Whether the server said that it has this: `tools`, or `tools.listChanged`. */
+  offers(what: 'tools' | 'resources' | 'prompts' | 'completions', detail?: string): boolean {
+    const capability = this.agreement.capabilities[what]
+    if (!isRecord(capability)) return false
+    return detail === undefined || capability[detail] === true
+  }
+
+  /** A modern server tells changes only to whom listens. Ends when the server ends it. */
+  async listen(signal: AbortSignal, onChange: (method: string) => void): Promise<void> {
+    const notifications = {
+      ...(this.offers('tools', 'listChanged') ? { toolsListChanged: true } : {}),
+      ...(this.offers('prompts', 'listChanged') ? { promptsListChanged: true } : {}),
+      ...(this.offers('resources', 'listChanged') ? { resourcesListChanged: true } : {}),
+    }
+    const reply = await this.ask(
+      'subscriptions/listen',
+      { notifications },
+      {
+        signal,
+        onNotification: ({ method }) => onChange(method),
+      },
+    )
+    resultOf(this.#server, 'subscriptions/listen', reply)
+  }
+
+  /** Treats it as lost: it is there and does not answer. */
+  abandon(): void {
+    const message = `${this.#server} stopped answering`
+    this.#channel.closed(new Fault('CONNECTION_LOST', message, { server: this.#server }))
+  }
+
+  async close(reason?: Fault): Promise<void> {
+    await this.#channel.close(reason)
+  }
+}
+
+/** Which list a notification is about. */
+export function changedList(method: string): 'tools' | 'resources' | 'prompts' | undefined {
+  switch (method) {
+    case 'notifications/tools/list_changed':
+      return 'tools'
+    case 'notifications/resources/list_changed':
+      return 'resources'
+    case 'notifications/prompts/list_changed':
+      return 'prompts'
+    default:
+      return undefined
+  }
+}
+
+// --- internal ---
+
+interface Opened {
+  readonly channel: Channel
+  readonly agreement: Agreement
+  readonly capabilities: object
+}
+
+async function openWith(options: LinkOptions): Promise<Opened> {
+  try {
+    return await attempt(options, options.open, options.expected)
+  } catch (error) {
+    if (!(error instanceof Fault) || options.signal.aborted) throw error
+    if (options.respawn && options.expected !== 'legacy' && error.code === 'CONNECTION_LOST')
+      return await attempt(options, options.open, 'legacy')
+    const status = error.details?.['status']
+    if (options.fallback && (status === 400 || status === 404 || status === 405))
+      return await attempt(options, options.fallback, 'legacy')
+    throw error
+  }
+}
+
+async function attempt(
+  options: LinkOptions,
+  open: OpenTransport,
+  expected: Era | undefined,
+): Promise<Opened> {
+  const { server, client, handlers, events } = options
+  const capabilities = capabilitiesOf(handlers)
+  const channel = await Channel.open(server, open, {
+    request: (message, respond) => {
+      void answer(server, message.method, memberValue(message, 'params'), handlers).then(respond)
+    },
+    notification: (message) => {
+      const list = changedList(message.method)
+      if (list) events.changed(list)
+      else events.notification(message)
+    },
+    oddity: events.oddity,
+    closed: events.closed,
+  })
+  try {
+    const agreement = await negotiate(channel, server, { ...options, client, capabilities, expected })
+    return { channel, agreement, capabilities }
+  } catch (error) {
+    await channel.close()
+    throw explained(error, channel.diagnosis)
+  }
+}
+
+/** A fault with what the process said before it died; nobody can act on "connection closed" alone. */
+function explained(error: unknown, { stderr, exitCode, signal }: Diagnosis): unknown {
+  if (!(error instanceof Fault)) return error
+  const said = stderr?.trim()
+  const last = error.details?.['stderr'] ? undefined : said?.split('\n').at(-1)?.trim()
+  return new Fault(error.code, last ? `${error.message}; it said: ${last.slice(0, 300)}` : error.message, {
+    hint: error.hint,
+    server: error.server,
+    details: { ...error.details, exitCode, signal, ...(said ? { stderr: said } : {}) },
+    cause: error,
+  })
+}

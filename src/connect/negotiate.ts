@@ -1,0 +1,207 @@
+// Which era a server speaks. Asked in place, on the one process there is: `server/discover` first, `initialize` after an
+// error or a moment of silence; the first definitive answer wins.
+
+import { Fault } from '../base/fault.ts'
+import {
+  type Agreement,
+  ERROR,
+  type Era,
+  type Implementation,
+  LEGACY_VERSIONS,
+  META,
+  MODERN_VERSION,
+} from '../wire/era.ts'
+import { errorOf, memberValue, type ReplyMessage } from '../wire/message.ts'
+import { modernMeta, paramsText } from '../wire/params.ts'
+import type { Channel } from './channel.ts'
+
+export interface Introduction {
+  readonly client: Implementation
+  /** What servers may ask of us. */
+  readonly capabilities: Readonly<Record<string, unknown>>
+  /** What it spoke the last time, if that is known and not long ago. */
+  readonly expected?: Era | undefined
+  /** Milliseconds of silence after which `initialize` follows. */
+  readonly patience: number
+  /** Milliseconds for all of it. */
+  readonly deadline: number
+  readonly signal: AbortSignal
+}
+
+/** Agrees with the server on an era and a version, or says why that is not possible. */
+export async function negotiate(channel: Channel, server: string, intro: Introduction): Promise<Agreement> {
+  // Ends with the negotiation, so that a question which is still open then is given up.
+  const over = new AbortController()
+  const stop = () => over.abort()
+  let late = false
+  const timer = setTimeout(() => {
+    late = true
+    stop()
+  }, intro.deadline)
+  intro.signal.addEventListener('abort', stop, { once: true })
+  try {
+    return await agree(channel, server, { ...intro, signal: over.signal })
+  } catch (error) {
+    if (!late) throw error
+    throw new Fault('CONNECT_TIMEOUT', `${server} did not answer within ${intro.deadline / 1000} s`, {
+      hint: `give it longer: timeouts.connect of ${server}`,
+      server,
+    })
+  } finally {
+    clearTimeout(timer)
+    intro.signal.removeEventListener('abort', stop)
+    stop()
+  }
+}
+
+// --- internal ---
+
+async function agree(channel: Channel, server: string, intro: Introduction): Promise<Agreement> {
+  if (intro.expected === 'legacy') {
+    const reply = await initialize(channel, intro)
+    if (reply.kind === 'result') return legacy(channel, server, reply)
+    // It changed since: ask anew.
+  }
+  const discovered = discover(channel, intro).catch((error) => refusal(error))
+  // An answer that comes while nobody looks must not count as unhandled.
+  discovered.catch(() => undefined)
+  const patience = intro.expected === 'modern' ? intro.deadline : intro.patience
+  const first = await Promise.race([discovered, silence(patience, intro.signal)])
+  if (first !== 'silent') {
+    const agreement = first && modern(channel, first)
+    if (agreement) return agreement
+    return await initializeAfter(channel, server, intro, first)
+  }
+  // Both are on their way now.
+  const initialized = initialize(channel, intro)
+  initialized.catch(() => undefined)
+  const both = [
+    discovered.then((reply) => reply && modern(channel, reply)),
+    initialized.then((reply) => (reply.kind === 'result' ? legacy(channel, server, reply) : undefined)),
+  ]
+  const winner = (await Promise.race(both)) ?? (await Promise.all(both)).find((it) => it !== undefined)
+  if (winner) return winner
+  throw refused(server, await initialized)
+}
+
+async function initializeAfter(
+  channel: Channel,
+  server: string,
+  intro: Introduction,
+  first: ReplyMessage | undefined,
+): Promise<Agreement> {
+  const reply = await initialize(channel, intro)
+  if (reply.kind === 'result') return legacy(channel, server, reply)
+  // A modern server need not know `server/discover` over http; it does not know `initialize` either.
+  const unknown = (it: ReplyMessage | undefined) =>
+    it?.kind === 'error' && errorOf(it).code === ERROR.methodNotFound
+  if (!unknown(first) || !unknown(reply)) throw refused(server, reply)
+  channel.agree({ modern: true, version: MODERN_VERSION })
+  return {
+    era: 'modern',
+    version: MODERN_VERSION,
+    serverInfo: undefined,
+    capabilities: {},
+    instructions: undefined,
+  }
+}
+
+async function discover(channel: Channel, intro: Introduction): Promise<ReplyMessage> {
+  const params = paramsText(undefined, modernMeta(intro.client, intro.capabilities))
+  const { signal } = intro
+  const ask = () => channel.request({ method: 'server/discover', params, signal, quiet: true })
+  const reply = await ask()
+  if (reply.kind !== 'error') return reply
+  // Only a modern server has this error; if it names our version all the same, it is asked once more.
+  const { code, data } = errorOf(reply)
+  const supported = (data as { supported?: unknown } | undefined)?.supported
+  const again =
+    code === ERROR.unsupportedVersion && Array.isArray(supported) && supported.includes(MODERN_VERSION)
+  return again ? await ask() : reply
+}
+
+/**
+ * A server that does not understand the question may choke on it, or over http answer with a bare status; anything else
+ * is a failure.
+ */
+function refusal(error: unknown): undefined {
+  if (!(error instanceof Fault) || error.code === 'AUTH_REQUIRED') throw error
+  const status = error.details?.['status']
+  const bare = typeof status === 'number' && status >= 400 && status < 500
+  if (error.code !== 'MESSAGE_INVALID' && !bare) throw error
+  return undefined
+}
+
+function initialize(channel: Channel, intro: Introduction): Promise<ReplyMessage> {
+  const [protocolVersion] = LEGACY_VERSIONS
+  const params = JSON.stringify({
+    protocolVersion,
+    capabilities: intro.capabilities,
+    clientInfo: intro.client,
+  })
+  return channel.request({ method: 'initialize', params, signal: intro.signal, quiet: true })
+}
+
+/** A result without versions is no answer to this question: some servers answer anything with `{}`. */
+function modern(channel: Channel, reply: ReplyMessage): Agreement | undefined {
+  if (reply.kind !== 'result') return undefined
+  const result = record(memberValue(reply, 'result'))
+  const versions = result['supportedVersions']
+  if (!Array.isArray(versions) || !versions.includes(MODERN_VERSION)) return undefined
+  channel.agree({ modern: true, version: MODERN_VERSION })
+  const info = record(result['_meta'])[META.server] ?? result['serverInfo']
+  return { era: 'modern', version: MODERN_VERSION, ...common(result, info) }
+}
+
+function legacy(channel: Channel, server: string, reply: ReplyMessage): Agreement {
+  const result = record(memberValue(reply, 'result'))
+  const version = result['protocolVersion']
+  if (typeof version !== 'string' || !LEGACY_VERSIONS.includes(version))
+    throw new Fault(
+      'SERVER_UNREACHABLE',
+      `${server} speaks version ${JSON.stringify(version)} of the protocol, which Busbar does not`,
+      { hint: `known: ${[MODERN_VERSION, ...LEGACY_VERSIONS].join(', ')}`, server },
+    )
+  channel.agree({ modern: false, version })
+  channel.notify('notifications/initialized')
+  return { era: 'legacy', version, ...common(result, result['serverInfo']) }
+}
+
+function common(result: Record<string, unknown>, info: unknown) {
+  const { name, version, title } = record(info)
+  return {
+    serverInfo:
+      typeof name === 'string'
+        ? {
+            name,
+            version: typeof version === 'string' ? version : '',
+            ...(typeof title === 'string' ? { title } : {}),
+          }
+        : undefined,
+    capabilities: record(result['capabilities']),
+    instructions: typeof result['instructions'] === 'string' ? result['instructions'] : undefined,
+  }
+}
+
+function refused(server: string, reply: ReplyMessage): Fault {
+  const reason = reply.kind === 'error' ? errorOf(reply).message : 'no reason'
+  return new Fault('SERVER_UNREACHABLE', `${server} refused to start a session: ${reason}`, { server })
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {}
+}
+
+function silence(milliseconds: number, signal: AbortSignal): Promise<'silent'> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, milliseconds)
+    signal.addEventListener('abort', done, { once: true })
+    function done() {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve('silent')
+    }
+  })
+}

@@ -1,0 +1,220 @@
+// From a server's entry in the configuration to what its connection needs to know. Nothing is started here, and
+// variables are filled in only when a transport is opened.
+
+import { basename } from 'node:path'
+import { sha256 } from '../base/digest.ts'
+import { Fault } from '../base/fault.ts'
+import { matchesGlob } from '../base/glob.ts'
+import { canonical } from '../config/canonical.ts'
+import { problemLine } from '../config/problem.ts'
+import { type Server, type Transport, transportOf } from '../config/schema-server.ts'
+import type { ServerEntry, Snapshot } from '../config/snapshot.ts'
+import { resolveServer, scopeOf } from '../config/status.ts'
+import { maskSecrets } from '../config/view.ts'
+import type { Implementation } from '../wire/era.ts'
+import type { Handlers } from './answers.ts'
+import type { InProcessServer } from './in-process.ts'
+import type { LinkOptions } from './link.ts'
+import type { Ledger } from './process/ledger.ts'
+import type { OpenTransport } from './transport.ts'
+
+/** What all servers of a hub have in common. */
+export interface PlanContext {
+  readonly client: Implementation
+  readonly handlers: Handlers
+  /** Server objects that live in this process, by name. */
+  readonly instances: Readonly<Record<string, InProcessServer>>
+  readonly ledger: () => Ledger
+}
+
+type Opening = Pick<LinkOptions, 'client' | 'open' | 'fallback' | 'respawn' | 'patience' | 'handlers'>
+
+export interface Plan {
+  readonly name: string
+  /** Changes when what runs changes; what is remembered belongs to it. */
+  readonly identity: string
+  /** Changes when anything changes. */
+  readonly content: string
+  readonly transport: Transport | undefined
+  readonly scope: string
+  readonly source: string
+  readonly shown: unknown
+  readonly limits: Server['limits']
+  /** Milliseconds. */
+  readonly health: number
+  readonly deadline: number
+  readonly firstDeadline: number
+  readonly timeouts: Server['timeouts']
+  /** Kept running; otherwise started by the first call. */
+  readonly eager: boolean
+  /** Why it is off, if it is. */
+  readonly disabled: string | undefined
+  readonly unusable: Fault | undefined
+  offers(tool: string): boolean
+  link(): Promise<Opening>
+}
+
+/** Silence after which the older handshake follows. Over http there is always an answer, so more patience costs nothing. */
+const PATIENCE = { process: 700, remote: 3_000 }
+/** For a package that may have to be fetched first. */
+const FETCH_DEADLINE = 120_000
+const FETCHING = /^(?:npx|bunx|pnpx|uvx|pipx|docker|podman|deno|uv|pnpm|yarn|npm|bun)$/
+
+export function planServer(entry: ServerEntry, active: Snapshot, context: PlanContext): Plan {
+  const { name, definition } = entry
+  const { tools, timeouts, limits } = definition ?? DEFAULTS
+  const { root } = scopeOf(entry, active)
+  const running = definition && {
+    ...pick(definition, [
+      'type',
+      'command',
+      'args',
+      'env',
+      'envFile',
+      'cwd',
+      'url',
+      'headers',
+      'id',
+      'sandbox',
+    ]),
+    root,
+  }
+  const on = definition?.enabled !== false && active.config.enabled
+  const fetching = definition?.command !== undefined && FETCHING.test(basename(definition.command))
+  return {
+    name,
+    identity: sha256(canonical(running)),
+    content: sha256(canonical({ definition, root, starts: active.starts.has(name), on })),
+    transport: definition && transportOf(definition),
+    scope: entry.scope,
+    source: entry.place.origin.file,
+    shown: maskSecrets(definition),
+    limits,
+    health: timeouts.health,
+    deadline: timeouts.connect,
+    firstDeadline: fetching ? Math.max(timeouts.connect, FETCH_DEADLINE) : timeouts.connect,
+    timeouts,
+    eager: active.starts.has(name),
+    disabled: on ? undefined : active.config.enabled ? 'it is disabled' : 'integrations are off',
+    unusable: definition && resolveServer(entry, active)?.ok ? undefined : whyNot(entry, active),
+    offers: (tool) =>
+      tools.include.some((glob) => matchesGlob(glob, tool)) &&
+      !tools.exclude.some((glob) => matchesGlob(glob, tool)),
+    link: () => opening(entry, active, context),
+  }
+}
+
+// --- internal ---
+
+const DEFAULTS: Pick<Server, 'tools' | 'timeouts' | 'limits'> = {
+  tools: { include: ['*'], exclude: [] },
+  timeouts: { connect: 10_000, call: 60_000, total: 600_000, health: 5_000 },
+  limits: { message: 16 * 1024 * 1024, inFlight: 64, queue: 256 },
+}
+
+function pick(definition: Server, keys: readonly (keyof Server)[]): Partial<Server> {
+  return Object.fromEntries(keys.map((key) => [key, definition[key]]))
+}
+
+function whyNot(entry: ServerEntry, active: Snapshot): Fault {
+  const { name } = entry
+  const [problem] = entry.problems
+  if (problem)
+    return new Fault(
+      problem.message.includes('not trusted') ? 'NOT_TRUSTED' : 'CONFIG_INVALID',
+      problemLine(problem),
+      { hint: problem.hint, server: name },
+    )
+  const resolved = resolveServer(entry, active)
+  const missing = resolved && !resolved.ok ? resolved.missing : []
+  return new Fault('CONFIG_INVALID', `${name} needs ${missing.join(', ')}`, {
+    hint: `run: export ${missing.map((variable) => `${variable}=…`).join(' ')}`,
+    server: name,
+  })
+}
+
+async function opening(entry: ServerEntry, active: Snapshot, context: PlanContext): Promise<Opening> {
+  const resolved = resolveServer(entry, active)
+  if (!resolved?.ok) throw whyNot(entry, active)
+  const { client, handlers } = context
+  const server = resolved.value
+  const remote = { client, handlers, respawn: false, patience: PATIENCE.remote }
+  switch (transportOf(server)) {
+    case 'stdio':
+      return {
+        ...remote,
+        open: await stdio(entry, server, active, context),
+        respawn: true,
+        patience: PATIENCE.process,
+      }
+    case 'sdk':
+      return { ...remote, open: await inProcess(entry.name, context) }
+    case 'sse':
+      return {
+        ...remote,
+        open: (await import('./http/legacy-sse.ts')).openLegacySse(address(entry.name, server, active)),
+      }
+    case 'websocket':
+      return {
+        ...remote,
+        open: (await import('./websocket.ts')).openWebSocket(address(entry.name, server, active)),
+      }
+    default: {
+      const options = address(entry.name, server, active)
+      const [{ openStreamable }, { openLegacySse }] = await Promise.all([
+        import('./http/streamable.ts'),
+        import('./http/legacy-sse.ts'),
+      ])
+      return { ...remote, open: openStreamable(options), fallback: openLegacySse(options) }
+    }
+  }
+}
+
+async function stdio(
+  entry: ServerEntry,
+  server: Server,
+  active: Snapshot,
+  context: PlanContext,
+): Promise<OpenTransport> {
+  const [{ openStdio }, { absolute }] = await Promise.all([
+    import('./stdio.ts'),
+    import('../config/sources.ts'),
+  ])
+  const { root, home } = scopeOf(entry, active)
+  return openStdio({
+    server: entry.name,
+    command: server.command ?? '',
+    args: server.args,
+    cwd: server.cwd === undefined ? root : absolute(server.cwd, root, home),
+    own: active.env,
+    env: server.env,
+    sandbox: server.sandbox && { ...server.sandbox, root },
+    ledger: context.ledger(),
+    limit: server.limits.message,
+  })
+}
+
+async function inProcess(name: string, context: PlanContext): Promise<OpenTransport> {
+  const instance = context.instances[name]
+  if (instance === undefined)
+    throw new Fault('CONFIG_INVALID', `${name} is a server inside a program, and this program has none`, {
+      hint: 'give it to createHub() as the entry’s instance',
+      server: name,
+    })
+  return (await import('./in-process.ts')).openInProcess(name, instance)
+}
+
+function address(name: string, server: Server, { env }: Snapshot) {
+  const { auth, id } = server
+  const key = auth?.type === 'api_key' ? { [auth.headerName]: auth.apiKey } : {}
+  // A connector of claude.ai is told apart by its id, in the address where that has room for it.
+  const url = (server.url ?? '').replaceAll('{id}', encodeURIComponent(id ?? ''))
+  const connector = server.type === 'claudeai-proxy' && id !== undefined ? { 'X-Mcp-Connector-Id': id } : {}
+  return {
+    server: name,
+    url,
+    headers: { ...connector, ...server.headers, ...key },
+    env,
+    limit: server.limits.message,
+  }
+}

@@ -1,0 +1,28 @@
+// Fetches again when something changed, but not a thousand times a second: one at a time, and one more afterwards.
+
+const SPACING = 200
+
+export class Refresh {
+  readonly #fetch: () => Promise<void>
+  #running = false
+  #again = false
+
+  constructor(fetch: () => Promise<void>) {
+    this.#fetch = fetch
+  }
+
+  ask(): void {
+    if (this.#running) this.#again = true
+    else void this.#run()
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true
+    do {
+      this.#again = false
+      await this.#fetch()
+      await new Promise((resolve) => setTimeout(resolve, SPACING).unref())
+    } while (this.#again)
+    this.#running = false
+  }
+}

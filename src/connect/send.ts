@@ -1,0 +1,123 @@
+// One request to one server, whatever state it is in: started if need be, in its turn, asked back and answered.
+
+import { Fault } from '../base/fault.ts'
+import { ASKING_METHODS } from '../wire/era.ts'
+import { memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
+import { type Answer, answer, type Handlers } from './answers.ts'
+import type { Connection } from './connection.ts'
+import { isRecord } from './definitions.ts'
+import { pause } from './pause.ts'
+
+export interface Sending {
+  readonly method: string
+  /** The inside of the parameters object, as JSON text. */
+  readonly inside: string
+  /** What it is about, for the headers of modern servers. */
+  readonly name?: string | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly signal?: AbortSignal | undefined
+  /** Milliseconds without progress; default: what the server's entry says. */
+  readonly timeout?: number | undefined
+  readonly onNotification?: ((message: NotificationMessage) => void) | undefined
+}
+
+/** How often a server may ask back about one request. */
+const MAX_ROUNDS = 16
+/** What only reads may be asked again when a server says that it is busy. */
+const READING = /\/(?:list|read|get|discover)$/
+const MAX_RETRIES = 2
+
+export async function send(
+  connection: Connection,
+  sending: Sending,
+  handlers: Handlers,
+): Promise<ReplyMessage> {
+  const { gate } = connection
+  const link = connection.live ?? (await connection.ready(sending.signal))
+  if (!gate.tryEnter()) await gate.enter(sending.signal)
+  try {
+    let reply = await ask(connection, sending)
+    if (link.agreement.era === 'legacy' || !ASKING_METHODS.has(sending.method)) return reply
+    for (let round = 0; asksBack(reply); round++) {
+      if (round === MAX_ROUNDS)
+        throw new Fault('SERVER_ERROR', `${connection.name} keeps asking back`, { server: connection.name })
+      const inside = await answered(connection.name, sending.inside, reply, handlers)
+      reply = await ask(connection, { ...sending, inside })
+    }
+    return reply
+  } finally {
+    gate.leave()
+  }
+}
+
+// --- internal ---
+
+async function ask(connection: Connection, sending: Sending): Promise<ReplyMessage> {
+  const { timeouts } = connection.plan
+  const options = {
+    signal: sending.signal,
+    idle: sending.timeout ?? timeouts.call,
+    total: Math.max(timeouts.total, sending.timeout ?? 0),
+    headers: sending.headers,
+    onNotification: sending.onNotification,
+  }
+  for (let attempt = 0; ; attempt++) {
+    const link = connection.live ?? (await connection.ready(sending.signal))
+    try {
+      return await link.askText(sending.method, sending.inside, sending.name, options)
+    } catch (error) {
+      const wait = attempt < MAX_RETRIES && READING.test(sending.method) ? retryAfter(error) : undefined
+      if (wait === undefined) throw error
+      await pause(wait, sending.signal)
+    }
+  }
+}
+
+function retryAfter(error: unknown): number | undefined {
+  const wait =
+    error instanceof Fault && error.code === 'SERVER_BUSY' ? error.details?.['retryAfter'] : undefined
+  return typeof wait === 'number' ? wait : undefined
+}
+
+/** A search in bytes first: most answers are complete, and need not be read for this. */
+function asksBack(reply: ReplyMessage): boolean {
+  if (reply.kind !== 'result' || !reply.bytes.includes('"input_required"')) return false
+  const result = memberValue(reply, 'result')
+  return isRecord(result) && result['resultType'] === 'input_required'
+}
+
+/** The same parameters with the answers to what was asked, and the server's own note, byte for byte. */
+async function answered(
+  server: string,
+  inside: string,
+  reply: ReplyMessage,
+  handlers: Handlers,
+): Promise<string> {
+  const result = memberValue(reply, 'result') as Record<string, unknown>
+  const requests = isRecord(result['inputRequests']) ? result['inputRequests'] : {}
+  const responses = await Promise.all(
+    Object.entries(requests).map(async ([key, request]) => {
+      const { method, params } = isRecord(request) ? request : {}
+      const given = await answer(server, String(method), params, handlers)
+      return [key, valueOrThrow(server, String(method), given)] as const
+    }),
+  )
+  const state = result['requestState']
+  return [
+    ...(inside === '' ? [] : [inside]),
+    `"inputResponses":${JSON.stringify(Object.fromEntries(responses))}`,
+    ...(state === undefined ? [] : [`"requestState":${JSON.stringify(state)}`]),
+  ].join(',')
+}
+
+function valueOrThrow(server: string, method: string, given: Answer): unknown {
+  if ('result' in given) return given.result
+  throw new Fault(
+    'NOT_SUPPORTED',
+    `${server} asks for ${method}, and nobody here can answer: ${given.error.message}`,
+    {
+      server,
+      hint: 'give createHub() a handler for it',
+    },
+  )
+}

@@ -1,0 +1,55 @@
+// The states of a connection. Each carries only what is true in it.
+
+import { Fault } from '../base/fault.ts'
+import type { Status } from '../config/status.ts'
+import type { Link } from './link.ts'
+
+export type State =
+  /** Known, perhaps from its last run, and not started. */
+  | { readonly kind: 'idle' }
+  | { readonly kind: 'starting' }
+  | { readonly kind: 'connected'; readonly link: Link; readonly since: number }
+  /** Connected, and silent when asked: its tools are not offered. */
+  | { readonly kind: 'unwell'; readonly link: Link; readonly since: number; readonly error: Fault }
+  | { readonly kind: 'waiting'; readonly error: Fault; readonly until: number }
+  | { readonly kind: 'needs-auth'; readonly error: Fault }
+  /** Cannot be used as it is configured. */
+  | { readonly kind: 'unusable'; readonly error: Fault }
+  | { readonly kind: 'disabled'; readonly reason?: string | undefined }
+  | { readonly kind: 'closed' }
+
+/** The word for people. */
+export function wordFor({ kind }: State): Status {
+  switch (kind) {
+    case 'idle':
+    case 'starting':
+      return 'pending'
+    case 'connected':
+      return 'connected'
+    case 'unwell':
+    case 'waiting':
+    case 'unusable':
+      return 'failed'
+    case 'needs-auth':
+      return 'needs-auth'
+    case 'disabled':
+    case 'closed':
+      return 'disabled'
+  }
+}
+
+/** The live connection of a state, if it has one. */
+export function linkOf(state: State): Link | undefined {
+  return state.kind === 'connected' || state.kind === 'unwell' ? state.link : undefined
+}
+
+/** Whether trying again within seconds is of no use. */
+export function isHopeless({ code }: Fault): boolean {
+  return code === 'SPAWN_FAILED' || code === 'SANDBOX_ABSENT' || code === 'ADDRESS_REFUSED'
+}
+
+export function faultOf(error: unknown, server: string): Fault {
+  if (error instanceof Fault) return error
+  const message = error instanceof Error ? error.message : String(error)
+  return new Fault('SERVER_UNREACHABLE', `${server}: ${message}`, { server, cause: error })
+}

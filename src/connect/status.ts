@@ -1,0 +1,94 @@
+// A server as seen from outside: five words, and what goes with them.
+
+import { maskText } from '../base/redact.ts'
+import type { Transport as TransportName } from '../config/schema-server.ts'
+import type { Status } from '../config/status.ts'
+import type { Agreement, Era, Implementation } from '../wire/era.ts'
+import type { Tool } from './definitions.ts'
+
+export interface ToolSummary {
+  readonly name: string
+  readonly title?: string | undefined
+  readonly description?: string | undefined
+  /** Three-valued: what a server does not say is not false. */
+  readonly annotations: {
+    readonly readOnly?: boolean
+    readonly destructive?: boolean
+    readonly idempotent?: boolean
+    readonly openWorld?: boolean
+  }
+}
+
+export interface ServerStatus {
+  readonly name: string
+  readonly transport: TransportName | undefined
+  readonly status: Status
+  /** More exactly: idle (known, not started), starting, connected, unwell, waiting (to try again), …. */
+  readonly state: string
+  readonly scope: string
+  readonly source: string
+  /** As configured, secrets masked. */
+  readonly config: unknown
+  readonly serverInfo?: Implementation | undefined
+  readonly era?: Era | undefined
+  readonly protocolVersion?: string | undefined
+  readonly instructions?: string | undefined
+  readonly tools: readonly ToolSummary[]
+  readonly error?: string | undefined
+  readonly hint?: string | undefined
+  /** The last lines of its stderr, when it failed. */
+  readonly stderr?: string | undefined
+  readonly pid?: number | undefined
+  /** When it last showed a sign of life. */
+  readonly lastPing?: string | undefined
+  readonly connectedSince?: string | undefined
+  readonly retryAt?: string | undefined
+  readonly inFlight: number
+  /** The latest first. */
+  readonly errors: readonly { readonly at: string; readonly message: string }[]
+  /** What it sent that a healthy server does not: how often, and the last of it. */
+  readonly oddities: { readonly count: number; readonly last?: string | undefined }
+}
+
+export function summary(tool: Tool): ToolSummary {
+  const given = tool.annotations ?? {}
+  const flag = (key: string, name: string) => (typeof given[key] === 'boolean' ? { [name]: given[key] } : {})
+  return {
+    name: tool.name,
+    ...(typeof tool.title === 'string' ? { title: tool.title } : {}),
+    ...(typeof tool.description === 'string' ? { description: tool.description } : {}),
+    annotations: {
+      ...flag('readOnlyHint', 'readOnly'),
+      ...flag('destructiveHint', 'destructive'),
+      ...flag('idempotentHint', 'idempotent'),
+      ...flag('openWorldHint', 'openWorld'),
+    },
+  }
+}
+
+export function agreementFields(agreement: Agreement | undefined) {
+  if (agreement === undefined) return {}
+  const { serverInfo, era, version, instructions } = agreement
+  return { serverInfo, era, protocolVersion: version, instructions }
+}
+
+/** The last few errors and the count of oddities, with anything that looks like a secret masked. */
+export class Journal {
+  readonly errors: { at: string; message: string }[] = []
+  #oddities = 0
+  #last: string | undefined
+
+  error(message: string, now: number = Date.now()): void {
+    this.errors.unshift({ at: new Date(now).toISOString(), message: maskText(message) })
+    this.errors.length = Math.min(this.errors.length, 10)
+  }
+
+  oddity(text: string): void {
+    this.#oddities += 1
+    this.#last = maskText(text.slice(0, 200))
+  }
+
+  get oddities(): { count: number; last?: string | undefined } {
+    return { count: this.#oddities, last: this.#last }
+  }
+}

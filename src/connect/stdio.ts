@@ -1,0 +1,138 @@
+// A server as a process of ours, spoken to over its standard input and output, one message a line.
+
+import { Fault } from '../base/fault.ts'
+import type { Environment } from '../base/places.ts'
+import { idOfCut } from '../wire/large.ts'
+import { LineReader } from '../wire/lines.ts'
+import type { Body } from '../wire/message.ts'
+import { rest } from './pause.ts'
+import { childEnvironment } from './process/environment.ts'
+import { newMarker } from './process/marker.ts'
+import type { ServerProcess } from './process/server-process.ts'
+import { type StartOptions, startProcess } from './process/spawn.ts'
+import type { Diagnosis, OpenTransport, Outgoing, Transport, TransportEvents } from './transport.ts'
+
+export interface StdioOptions extends StartOptions {
+  readonly server: string
+  /** The environment Busbar itself has; little of it is passed on. */
+  readonly own: Environment
+  /** Bytes a message may have. */
+  readonly limit: number
+}
+
+export function openStdio(options: StdioOptions): OpenTransport {
+  return async (events) => {
+    const env = childEnvironment(options.own, options.env, newMarker())
+    return new StdioTransport(options, await startProcess({ ...options, env }), events)
+  }
+}
+
+// --- internal ---
+
+/** Bytes that may wait for a server that does not read; more than that, and it is given up on. */
+const UNREAD_LIMIT = 64 * 1024 * 1024
+/** Milliseconds between the end of the output and the end of the process. */
+const EXIT_PATIENCE = 500
+
+class StdioTransport implements Transport {
+  readonly streams = false
+  readonly #options: StdioOptions
+  readonly #process: ServerProcess
+  readonly #events: TransportEvents
+  #corked = false
+  #over = false
+
+  constructor(options: StdioOptions, process: ServerProcess, events: TransportEvents) {
+    this.#options = options
+    this.#process = process
+    this.#events = events
+    const reader = new LineReader(options.limit, {
+      line: (bytes) => this.#line(bytes),
+      oversized: (size, head, tail) => events.oversized(size, idOfCut(head, tail)),
+    })
+    process.stdout.on('data', (chunk: Buffer) => reader.push(chunk))
+    process.stdout.on('end', () => void this.#outputEnded())
+    void process.exited.then(() => this.#ended())
+  }
+
+  send({ body }: Outgoing): void {
+    const { stdin } = this.#process
+    if (this.#over || !stdin.writable) return
+    // What is said in one turn of the loop goes out in one write.
+    if (!this.#corked) {
+      this.#corked = true
+      stdin.cork()
+      process.nextTick(() => {
+        this.#corked = false
+        stdin.uncork()
+      })
+    }
+    stdin.write(line(body))
+    if (stdin.writableLength > UNREAD_LIMIT) this.#lose('does not read what it is sent')
+  }
+
+  drop(): void {}
+
+  agree(): void {}
+
+  diagnosis(): Diagnosis {
+    const { pid, exit } = this.#process
+    return { pid, exitCode: exit?.code, signal: exit?.signal, stderr: this.#process.stderrTail() }
+  }
+
+  async close(): Promise<void> {
+    this.#over = true
+    await this.#process.close()
+  }
+
+  #line(bytes: Buffer): void {
+    // Servers print banners. A message begins with a brace, so nothing else has to be read.
+    const first = bytes[0]
+    if (first === 0x7b || first === 0x20 || first === 0x09) this.#events.message(bytes)
+    else if (first === 0x5b) this.#batch(bytes)
+    else if (bytes.toString('latin1', 0, 256).trim() !== '')
+      this.#events.noise(bytes.toString('utf8', 0, 256))
+  }
+
+  /** Version 2025-03-26 allowed several messages in one. */
+  #batch(bytes: Buffer): void {
+    let parts: unknown
+    try {
+      parts = JSON.parse(bytes.toString())
+    } catch {
+      this.#events.noise(bytes.toString('utf8', 0, 256))
+      return
+    }
+    for (const part of Array.isArray(parts) ? parts : [])
+      this.#events.message(Buffer.from(JSON.stringify(part)))
+  }
+
+  /** A process that ends closes its output first; how it ended is known a moment later. */
+  async #outputEnded(): Promise<void> {
+    await Promise.race([this.#process.exited, rest(EXIT_PATIENCE)])
+    if (this.#process.exit === undefined) this.#lose('closed its output')
+  }
+
+  async #ended(): Promise<void> {
+    // What it said last may still be in the pipe.
+    await rest(0)
+    const { exit } = this.#process
+    this.#lose(exit?.signal ? `was ended by ${exit.signal}` : `ended with code ${exit?.code}`)
+  }
+
+  #lose(what: string): void {
+    if (this.#over) return
+    this.#over = true
+    const { server } = this.#options
+    const details = { ...this.diagnosis() }
+    const last = details.stderr?.trim().split('\n').at(-1)?.trim().slice(0, 300)
+    const message = `${server} ${what}${last ? `; it said: ${last}` : ''}`
+    this.#events.closed(new Fault('CONNECTION_LOST', message, { server, details }))
+  }
+}
+
+const NEW_LINE = Buffer.from('\n')
+
+function line(body: Body): Body {
+  return typeof body === 'string' ? `${body}\n` : Buffer.concat([body, NEW_LINE])
+}

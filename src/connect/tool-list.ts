@@ -1,0 +1,94 @@
+// The tools of one server: as it gave them, as it gave them the last time, and fetched again when they change.
+
+import type { Era } from '../wire/era.ts'
+import { type ParamHeader, paramHeaders } from '../wire/param-headers.ts'
+import { readTools, type Tool } from './definitions.ts'
+import type { Link } from './link.ts'
+import { type Memory, type Remembered, VERDICT_AGE } from './memory.ts'
+
+export interface ToolListOptions {
+  readonly server: string
+  readonly identity: string
+  readonly memory: Memory
+  /** Milliseconds for one page. */
+  readonly deadline: number
+  readonly complain: (text: string) => void
+}
+
+/** A tool with what its calls need. */
+export interface KnownTool {
+  readonly tool: Tool
+  /** Arguments that modern servers want in headers, too. */
+  readonly headers: readonly ParamHeader[]
+}
+
+export class ToolList {
+  readonly #options: ToolListOptions
+  #remembered: Remembered | undefined
+  #tools: readonly Tool[]
+  #text: string
+  #known = new Map<string, KnownTool>()
+
+  constructor(options: ToolListOptions) {
+    this.#options = options
+    this.#remembered = options.memory.read(options.server, options.identity)
+    this.#tools = this.#remembered?.definitions.tools ?? []
+    this.#text = JSON.stringify(this.#tools)
+    this.#index()
+  }
+
+  get all(): readonly Tool[] {
+    return this.#tools
+  }
+
+  find(name: string): KnownTool | undefined {
+    return this.#known.get(name)
+  }
+
+  get remembered(): Remembered | undefined {
+    return this.#remembered
+  }
+
+  /** The era it spoke not long ago. */
+  get expected(): Era | undefined {
+    const remembered = this.#remembered
+    return remembered && Date.now() - remembered.at < VERDICT_AGE ? remembered.agreement.era : undefined
+  }
+
+  /** Fetches them; says whether they differ from what was known. */
+  async fetch(link: Link): Promise<boolean> {
+    const { tools, complaints } = link.offers('tools')
+      ? readTools(await link.list('tools/list', { idle: this.#options.deadline }), link.agreement.era)
+      : { tools: [], complaints: [] }
+    for (const complaint of complaints) this.#options.complain(complaint)
+    const text = JSON.stringify(tools)
+    const differs = text !== this.#text
+    this.#tools = tools
+    this.#text = text
+    this.#index()
+    this.#remember(link)
+    return differs
+  }
+
+  // --- internal ---
+
+  #index(): void {
+    this.#known = new Map(
+      this.#tools.map((tool) => {
+        const headers = paramHeaders(tool.inputSchema)
+        return [tool.name, { tool, headers: typeof headers === 'string' ? [] : headers }]
+      }),
+    )
+  }
+
+  #remember(link: Link): void {
+    const { memory, server, identity, complain } = this.#options
+    this.#remembered = { agreement: link.agreement, definitions: { tools: this.#tools }, at: Date.now() }
+    try {
+      memory.write(server, identity, this.#remembered)
+    } catch (error) {
+      // A full disk must not cost a connection.
+      complain(`could not be remembered: ${error instanceof Error ? error.message : error}`)
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import http from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { LEGACY, message, notification, open, result, serve } from './http/test-rig.ts'
+import { openWebSocket, type WebSocketOptions } from './websocket.ts'
+
+async function start(listen: (socket: WebSocket) => void, more: Partial<WebSocketOptions> = {}) {
+  const server = http.createServer()
+  const far = new WebSocketServer({ server })
+  const requests: http.IncomingMessage[] = []
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+  })
+  far.on('connection', (socket, request) => {
+    requests.push(request)
+    socket.on('error', () => undefined)
+    listen(socket)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
+  return { far, requests, server, ...(await open(openWebSocket({ url, limit: 10_000, ...more }))) }
+}
+const echo = (socket: WebSocket) =>
+  socket.on('message', (data) => {
+    const { id } = JSON.parse(data.toString())
+    if (id !== undefined) socket.send(JSON.stringify(result(id)))
+  })
+
+test('messages travel a frame each, in order, also those sent before the handshake is over', async () => {
+  const heard: string[] = []
+  const { requests, transport, told } = await start(
+    (socket) => {
+      socket.on('message', (data) => heard.push(JSON.parse(data.toString()).method))
+      echo(socket)
+    },
+    { headers: { Authorization: 'Bearer t' } },
+  )
+  expect(transport.streams).toBe(false)
+  transport.send(message(1, 'initialize'))
+  transport.send(notification('notifications/initialized'))
+  transport.send(message(2, 'tools/list', { body: Buffer.from(message(2, 'tools/list').body) }))
+  await told.reply(2)
+  transport.agree(LEGACY)
+  expect(heard).toEqual(['initialize', 'notifications/initialized', 'tools/list'])
+  expect(requests[0]?.headers).toMatchObject({
+    authorization: 'Bearer t',
+    'sec-websocket-protocol': 'mcp',
+    'user-agent': 'busbar',
+  })
+  expect(requests[0]?.headers['sec-websocket-extensions']).toBeUndefined()
+  await transport.close()
+  await transport.close()
+  expect(told.ends).toEqual([])
+})
+
+test('[R06] a frame over the limit ends the connection and says why', async () => {
+  const { transport, told } = await start((socket) =>
+    socket.on('message', () => socket.send('x'.repeat(10_001))),
+  )
+  transport.send(message(1, 'tools/call'))
+  expect((await told.end()).code).toBe('MESSAGE_TOO_LARGE')
+  expect(told.ends).toHaveLength(1)
+})
+
+test('a connection that breaks is told once', async () => {
+  const { transport, told } = await start((socket) => socket.on('message', () => socket.terminate()))
+  transport.send(message(1, 'tools/call'))
+  expect((await told.end()).code).toBe('CONNECTION_LOST')
+  transport.send(message(2, 'tools/call'))
+  await transport.close()
+  expect(told.ends).toHaveLength(1)
+})
+
+test('a binary frame is noise', async () => {
+  const { transport, told } = await start((socket) => {
+    socket.send(Buffer.from([1, 2]))
+    echo(socket)
+  })
+  transport.send(message(1, 'tools/call'))
+  await told.reply(1)
+  await told.until(() => told.noises.length === 1)
+})
+
+for (const [status, code] of [
+  [401, 'AUTH_REQUIRED'],
+  [404, 'SERVER_UNREACHABLE'],
+  [302, 'ADDRESS_REFUSED'],
+  [200, 'SERVER_UNREACHABLE'],
+] as const)
+  test(`status ${status} to the handshake means ${code}`, async () => {
+    const server = http.createServer()
+    server.on('upgrade', (_request, socket) =>
+      socket.end(
+        `HTTP/1.1 ${status} X\r\n${status === 302 ? 'location: http://evil.example/\r\n' : ''}content-length: 2\r\nconnection: close\r\n\r\nno`,
+      ),
+    )
+    const rig = await serve(() => undefined, server)
+    const { told } = await open(openWebSocket({ url: rig.url.replace('http', 'ws'), limit: 1000 }))
+    expect(await told.end()).toMatchObject({ code, details: { status } })
+    await rig.until(() => rig.sockets.size === 0)
+  })
+
+test('nobody listening, and no address at all', async () => {
+  const { told } = await open(openWebSocket({ url: 'ws://127.0.0.1:1/', limit: 1000 }))
+  expect((await told.end()).message).toBe('nothing listens at 127.0.0.1:1')
+  await expect(open(openWebSocket({ url: 'file:///x', limit: 1000 }))).rejects.toMatchObject({
+    code: 'ADDRESS_REFUSED',
+  })
+})
+
+test('[D06] a public name that leads to this machine is refused', async () => {
+  const rig = await serve((_hit, response) => response.end())
+  const { told } = await open(
+    openWebSocket({
+      url: `ws://mcp.example.com:${rig.port}/`,
+      limit: 1000,
+      resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+    }),
+  )
+  expect((await told.end()).code).toBe('ADDRESS_REFUSED')
+  expect(rig.sockets.size).toBe(0)
+})
+
+test('closing while the handshake goes on ends it', async () => {
+  const server = http.createServer()
+  server.on('upgrade', () => undefined)
+  const rig = await serve(() => undefined, server)
+  const { transport, told } = await open(openWebSocket({ url: rig.url.replace('http', 'ws'), limit: 1000 }))
+  transport.send(message(1, 'initialize'))
+  await transport.close()
+  await rig.until(() => rig.sockets.size === 0)
+  expect(told.ends).toEqual([])
+})

@@ -1,0 +1,190 @@
+// A server over a WebSocket, one message a frame. No version of the protocol describes it; servers that offer it agree on
+// the subprotocol `mcp`.
+
+import type { IncomingMessage } from 'node:http'
+import type { WebSocket } from 'ws'
+import { Fault } from '../base/fault.ts'
+import { maskText } from '../base/redact.ts'
+import { bareHost, guardedLookup, type Resolve } from './http/guard.ts'
+import { HeaderBook, type HeaderMap } from './http/headers.ts'
+import { basicAuthorization, portOf } from './http/proxy.ts'
+import { refusalFault } from './http/refusal.ts'
+import { breakageOf, lost, tooLarge } from './http/trouble.ts'
+import type { Diagnosis, OpenTransport, Outgoing, Transport, TransportEvents } from './transport.ts'
+
+export interface WebSocketOptions {
+  readonly url: string
+  readonly headers?: HeaderMap | undefined
+  /** Bytes a message may have. */
+  readonly limit: number
+  /** Stands in for the system's name service. */
+  readonly resolve?: Resolve | undefined
+}
+
+/** What is sent before the handshake is over waits; that it fails is told by `closed`. */
+export function openWebSocket(options: WebSocketOptions): OpenTransport {
+  return async (events) => {
+    const url = socketAddress(options.url)
+    const lookup = guardedLookup(url, url, options.resolve)
+    // Loaded when it is needed: most never do.
+    const { WebSocket } = await import('ws')
+    const socket = new WebSocket(url, ['mcp'], {
+      headers: headersOf(url, options.headers),
+      lookup,
+      maxPayload: options.limit,
+      handshakeTimeout: HANDSHAKE,
+      followRedirects: false,
+      perMessageDeflate: false,
+      rejectUnauthorized: true,
+    })
+    return new WebSocketTransport(socket, `${bareHost(url)}:${portOf(url)}`, options.limit, events)
+  }
+}
+
+// --- internal ---
+
+const HANDSHAKE = 30_000
+/** How long the other side may take to say goodbye. */
+const FAREWELL = 1_000
+const GOING_AWAY = 1001
+const OPENING = 0
+const OPEN = 1
+const CLOSED = 3
+
+class WebSocketTransport implements Transport {
+  readonly streams = false
+  readonly #socket: WebSocket
+  readonly #place: string
+  readonly #limit: number
+  readonly #events: TransportEvents
+  #early: Outgoing[] = []
+  #answered = false
+  #ended = false
+
+  constructor(socket: WebSocket, place: string, limit: number, events: TransportEvents) {
+    this.#socket = socket
+    this.#place = place
+    this.#limit = limit
+    this.#events = events
+    socket.on('open', () => this.#open())
+    socket.on('message', (data: Buffer, binary: boolean) => {
+      if (this.#ended) return
+      if (binary) events.noise(`a binary frame of ${data.length} bytes`)
+      else events.message(data)
+    })
+    socket.on('unexpected-response', (_request, response) => this.#refused(response))
+    socket.on('error', (error) => this.#end(this.#faultOf(error)))
+    socket.on('close', (code) =>
+      this.#end(lost(`${place} closed the connection${code === 1005 ? '' : ` (${code})`}`)),
+    )
+  }
+
+  send(outgoing: Outgoing): void {
+    if (this.#ended) return
+    if (this.#socket.readyState === OPENING) this.#early.push(outgoing)
+    else if (this.#socket.readyState === OPEN) this.#write(outgoing)
+  }
+
+  drop(id: number): void {
+    this.#early = this.#early.filter((outgoing) => outgoing.id !== id)
+  }
+
+  agree(): void {}
+
+  diagnosis(): Diagnosis {
+    return {}
+  }
+
+  async close(): Promise<void> {
+    this.#ended = true
+    this.#early = []
+    const socket = this.#socket
+    if (socket.readyState === CLOSED) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(() => socket.terminate(), FAREWELL)
+      socket.once('close', () => {
+        clearTimeout(timer)
+        resolve()
+      })
+      socket.close(GOING_AWAY)
+    })
+  }
+
+  #open(): void {
+    this.#answered = true
+    for (const outgoing of this.#early) this.#write(outgoing)
+    this.#early = []
+  }
+
+  #write({ body }: Outgoing): void {
+    // A failure shows as an error of the socket.
+    this.#socket.send(body, { binary: false }, () => undefined)
+  }
+
+  #refused(response: IncomingMessage): void {
+    const parts: Buffer[] = []
+    let size = 0
+    const done = () => {
+      const { statusCode: status = 0, headers } = response
+      const body = Buffer.concat(parts)
+      const { location } = headers
+      this.#end(
+        location === undefined
+          ? refusalFault({ status, headers, body }, this.#place)
+          : new Fault('ADDRESS_REFUSED', `${this.#place} wants to send us on to ${maskText(location)}`, {
+              details: { status },
+            }),
+      )
+      this.#socket.terminate()
+    }
+    response.on('data', (chunk: Buffer) => {
+      parts.push(chunk)
+      size += chunk.length
+      if (size > REFUSAL_LIMIT) done()
+    })
+    response.on('end', done)
+    response.on('error', done)
+  }
+
+  #faultOf(error: NodeJS.ErrnoException): Fault {
+    if (error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') return tooLarge(this.#place, this.#limit)
+    if (error.code?.startsWith('WS_ERR_'))
+      return new Fault('MESSAGE_INVALID', `${this.#place} sent what is no WebSocket frame: ${error.message}`)
+    const { kind, fault } = breakageOf(error, this.#place, { reused: false, answering: this.#answered })
+    // Before the handshake is over nothing was sent whose outcome could be unknown.
+    return this.#answered || kind !== 'lost'
+      ? fault
+      : new Fault('SERVER_UNREACHABLE', `${this.#place} does not speak WebSocket: ${error.message}`, {
+          cause: error,
+        })
+  }
+
+  #end(fault: Fault): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#early = []
+    this.#events.closed(fault)
+  }
+}
+
+const REFUSAL_LIMIT = 256 * 1024
+
+function socketAddress(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text.replace(/^http/i, 'ws')) : undefined
+  if (url?.protocol === 'ws:' || url?.protocol === 'wss:') return url
+  throw new Fault('ADDRESS_REFUSED', url ? `${url.protocol} is not ws or wss` : 'the url is no address', {
+    hint: 'write it like wss://example.com/mcp',
+  })
+}
+
+/** The handshake has headers of its own, which `ws` sets. */
+function headersOf(url: URL, configured: HeaderMap | undefined): Record<string, string> {
+  const own = url.username === '' && url.password === '' ? [] : [['authorization', basicAuthorization(url)]]
+  const list = new HeaderBook(new Map(own as [string, string][]), configured).plain({})
+  const headers: Record<string, string> = {}
+  for (let at = 0; at < list.length; at += 2) {
+    const [name = '', value = ''] = list.slice(at, at + 2)
+    if (!name.startsWith('sec-websocket-')) headers[name] = value
+  }
+  return headers
+}
