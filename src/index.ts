@@ -1,7 +1,10 @@
-// The library. So far: reading, explaining and watching configuration; the hub follows.
+// The library: the hub, and reading, explaining and watching configuration.
 
 export { CODES, type Code, Fault } from './base/fault.ts'
 export type { Environment, Places } from './base/places.ts'
+export type { CallOptions, Progress } from './call/call.ts'
+export type { AgentHandle, AgentTool, Listed, Readiness, ServerClient } from './call/handle.ts'
+export type { CallResult, ToolResult } from './call/result.ts'
 export { CATALOG, type CatalogEntry } from './config/catalog.ts'
 export { diffServers, type ServerDiff } from './config/diff.ts'
 export { effective } from './config/effective.ts'
@@ -16,3 +19,15 @@ export type { ServerEntry, Snapshot } from './config/snapshot.ts'
 export { missingOf, reportServer, resolveServer, type ServerReport, type Status } from './config/status.ts'
 export { type Subject, trustSubjects } from './config/trust.ts'
 export { type ConfigEvent, type ConfigWatch, watchConfig } from './config/watch.ts'
+export type {
+  ElicitationAnswer,
+  ElicitationRequest,
+  Handlers,
+  Root,
+  SamplingRequest,
+} from './connect/answers.ts'
+export type { Tool } from './connect/definitions.ts'
+export type { InProcessServer } from './connect/in-process.ts'
+export type { Applied } from './connect/manager.ts'
+export type { ServerStatus, ToolSummary } from './connect/status.ts'
+export { createHub, type Hub, type HubConfig, type HubEvent, type HubOptions, type HubServer } from './hub.ts'

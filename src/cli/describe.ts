@@ -7,6 +7,7 @@ import type { ServerEntry, Snapshot } from '../config/snapshot.ts'
 import { reportServer } from '../config/status.ts'
 import type { Place } from '../config/tree.ts'
 import { isTrusted } from '../config/trust.ts'
+import type { ToolSummary } from '../connect/status.ts'
 import type { Loaded } from './session.ts'
 
 /** A server as `list --json` gives it. */
@@ -18,8 +19,8 @@ export interface ServerRow {
   readonly scope: string
   readonly source: string
   readonly line?: number
-  /** How many tools it has; null while it was never connected. */
-  readonly tools: number | null
+  /** Its tools; null while they are not known, which takes a connection. */
+  readonly tools: readonly ToolSummary[] | null
   readonly agents: readonly string[]
   readonly starts: boolean
   readonly trusted: boolean

@@ -1,4 +1,50 @@
 // What a command's end means to a script.
 
-/** 0 ok, 1 usage or config, 2 internal, 3 sign-in, 4 unreachable, 5 tool error, 6 denied, 7 approval pending, 8 energy. */
-export const EXIT = { ok: 0, usage: 1, internal: 2, cancelled: 130 } as const
+import type { Code, Fault } from '../base/fault.ts'
+
+export const EXIT = {
+  ok: 0,
+  /** The command line or the configuration is wrong. */
+  usage: 1,
+  /** A bug in Busbar. */
+  internal: 2,
+  signIn: 3,
+  unreachable: 4,
+  toolError: 5,
+  denied: 6,
+  hungUp: 129,
+  interrupted: 130,
+  terminated: 143,
+} as const
+
+/** The exit code for a fault. What is not listed is about the command line or the configuration. */
+export function exitOf({ code, server }: Fault): number {
+  // A call that is refused names its server; a person who answers "no" to `busbar trust` is refused nothing.
+  if (code === 'NOT_TRUSTED' && server === undefined) return EXIT.usage
+  return CODES[code] ?? EXIT.usage
+}
+
+// --- internal ---
+
+const CODES: Readonly<Partial<Record<Code, number>>> = {
+  AUTH_REQUIRED: EXIT.signIn,
+  SERVER_UNREACHABLE: EXIT.unreachable,
+  CONNECT_TIMEOUT: EXIT.unreachable,
+  CONNECTION_LOST: EXIT.unreachable,
+  SPAWN_FAILED: EXIT.unreachable,
+  SANDBOX_ABSENT: EXIT.unreachable,
+  ADDRESS_REFUSED: EXIT.unreachable,
+  SERVER_BUSY: EXIT.unreachable,
+  SERVER_UNAVAILABLE: EXIT.unreachable,
+  CALL_TIMEOUT: EXIT.unreachable,
+  GATEWAY_ABSENT: EXIT.unreachable,
+  GATEWAY_BUSY: EXIT.unreachable,
+  TOOL_FAILED: EXIT.toolError,
+  SERVER_ERROR: EXIT.toolError,
+  MESSAGE_TOO_LARGE: EXIT.toolError,
+  MESSAGE_INVALID: EXIT.toolError,
+  NOT_SUPPORTED: EXIT.toolError,
+  NO_ACCESS: EXIT.denied,
+  NOT_TRUSTED: EXIT.denied,
+  CALL_CANCELLED: EXIT.interrupted,
+}

@@ -2,33 +2,30 @@
 
 import { Fault } from '../base/fault.ts'
 import { nearest } from '../base/suggest.ts'
+import { VERSION } from '../base/version.ts'
 import { type Command, commandHelp, type Group, groupHelp, parseWords } from './command.ts'
 import { COMMANDS, type Entry } from './commands.ts'
-import { EXIT } from './exit.ts'
+import { EXIT, exitOf } from './exit.ts'
+import { Interrupt } from './interrupt.ts'
 import { Output } from './output.ts'
-import { VERSION } from './version.ts'
 
 /** Runs one command line (without node and script) and returns the exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
   const words = commandFirst(argv)
-  const stop = new AbortController()
+  const interrupt = new Interrupt()
   quietPipes()
-  process.once('SIGINT', () => {
-    stop.abort()
-    // Locks are given back by an exit hook; a draft is cleared away by the next writer.
-    process.exit(EXIT.cancelled)
-  })
-  process.once('SIGTERM', () => process.exit(143))
   try {
-    return await run(words, stop.signal)
+    const code = await run(words, interrupt)
+    return interrupt.code ?? code
   } catch (error) {
-    return report(error, new Output({ json: isJson(words), color: colorOf(words) }))
+    const code = report(error, new Output({ json: isJson(words), color: colorOf(words) }))
+    return interrupt.code ?? code
   }
 }
 
 // --- internal ---
 
-async function run(argv: readonly string[], signal: AbortSignal): Promise<number> {
+async function run(argv: readonly string[], interrupt: Interrupt): Promise<number> {
   const [first, ...rest] = argv
   if (first === undefined || first === '--help' || first === '-h' || first === 'help') {
     const about = rest[0] === undefined || rest[0].startsWith('-') ? [] : rest
@@ -50,7 +47,7 @@ async function run(argv: readonly string[], signal: AbortSignal): Promise<number
     return EXIT.ok
   }
   const { Session } = await import('./session.ts')
-  await spec.run(new Session(options, signal, COMMANDS), words, options)
+  await spec.run(new Session(options, interrupt, COMMANDS), words, options)
   return process.exitCode === undefined ? EXIT.ok : Number(process.exitCode)
 }
 
@@ -88,10 +85,9 @@ async function locate(first: string, rest: readonly string[]): Promise<Located> 
 function report(error: unknown, out: Output): number {
   if (error instanceof Fault) {
     out.fail(error)
-    // So far every fault is about the command line or the configuration.
-    return EXIT.usage
+    return exitOf(error)
   }
-  if (error instanceof Error && error.name === 'AbortError') return EXIT.cancelled
+  if (error instanceof Error && error.name === 'AbortError') return EXIT.interrupted
   out.fail(error)
   if (error instanceof Error && error.stack)
     out.note(
@@ -135,7 +131,8 @@ function overview(): string {
     '  busbar import                     take over the servers your other tools know',
     '  busbar add files -- npx -y @modelcontextprotocol/server-filesystem .',
     '  busbar add docs https://example.com/mcp',
-    '  busbar list',
+    '  busbar list --check',
+    '  busbar call files/list_directory path=.',
     '',
   ].join('\n')
 }

@@ -2,6 +2,7 @@
 // from files and servers is made harmless here: no escape sequence of theirs reaches the terminal.
 
 import { Fault } from '../base/fault.ts'
+import { maskText } from '../base/redact.ts'
 import { type Problem, problemLine } from '../config/problem.ts'
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
@@ -18,34 +19,53 @@ const CODES: Readonly<Record<Style, readonly [number, number]>> = {
 export interface OutputOptions {
   readonly json: boolean
   readonly color: boolean
-  readonly write?: (text: string) => void
+  readonly write?: (text: string | Uint8Array) => void
   readonly talk?: (text: string) => void
 }
 
 export class Output {
   readonly json: boolean
   readonly #color: boolean
-  readonly #write: (text: string) => void
+  readonly #write: (text: string | Uint8Array) => void
   readonly #talk: (text: string) => void
   readonly #warnings: string[] = []
+  #wipe: () => void = () => {}
 
   constructor(options: OutputOptions) {
     this.json = options.json
     this.#color = options.color
-    this.#write = options.write ?? ((text) => void process.stdout.write(text))
-    this.#talk = options.talk ?? ((text) => void process.stderr.write(text))
+    const write = options.write ?? ((text) => void process.stdout.write(text))
+    const talk = options.talk ?? ((text) => void process.stderr.write(text))
+    this.#write = (text) => {
+      this.#wipe()
+      write(text)
+    }
+    this.#talk = (text) => {
+      this.#wipe()
+      talk(text)
+    }
+  }
+
+  /** Called before anything is written: it wipes away a line that only tells what is going on. */
+  set wipe(wipe: () => void) {
+    this.#wipe = wipe
   }
 
   /** The answer: `data` for programs, `text` for people. */
   answer(data: object, text: () => string | readonly string[]): void {
     if (this.json) {
       const warnings = this.#warnings.length > 0 ? { warnings: this.#warnings } : {}
-      this.#write(`${JSON.stringify({ ...data, ...warnings }, null, 2)}\n`)
+      this.#write(`${safeJson(JSON.stringify({ ...data, ...warnings }, null, 2))}\n`)
       return
     }
     const lines = text()
     const joined = typeof lines === 'string' ? lines : lines.join('\n')
     if (joined !== '') this.#write(`${joined}\n`)
+  }
+
+  /** An answer as it is, for what must not be laid out anew. Never text of a server for a terminal. */
+  raw(data: string | Uint8Array): void {
+    this.#write(data)
   }
 
   /** Talk for people; programs do not get it. */
@@ -67,10 +87,11 @@ export class Output {
   /** The end of a command that failed: one line for people, one JSON object for programs. */
   fail(error: unknown): void {
     const fault = error instanceof Fault ? error : undefined
-    const message = error instanceof Error ? error.message : String(error)
+    // What a server wrote before it died may stand in it.
+    const message = maskText(error instanceof Error ? error.message : String(error))
     if (this.json) {
       const { code = 'INTERNAL', hint, server, details } = fault ?? {}
-      this.#talk(`${JSON.stringify({ code, message, hint, server, ...details })}\n`)
+      this.#talk(`${safeJson(JSON.stringify({ code, message, hint, server, ...shown(details) }))}\n`)
       return
     }
     const problems = fault?.details?.['problems']
@@ -109,6 +130,27 @@ export function safe(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     character === '\n' || character === '\t' ? character : `\\u{${character.codePointAt(0)?.toString(16)}}`,
   )
+}
+
+/** The same for JSON text, which stays the same value: such characters can only stand in strings. */
+export function safeJson(json: string): string {
+  return json.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    /[\n\r\t]/.test(character)
+      ? character
+      : Array.from({ length: character.length }, (_, index) => escape(character.charCodeAt(index))).join(''),
+  )
+}
+
+// --- internal ---
+
+function escape(unit: number): string {
+  return `\\u${unit.toString(16).padStart(4, '0')}`
+}
+
+/** What a process wrote is masked in details, too. */
+function shown(details: Fault['details']): Fault['details'] {
+  const stderr = details?.['stderr']
+  return typeof stderr === 'string' ? { ...details, stderr: maskText(stderr) } : details
 }
 
 /** Columns a text takes; wide East Asian characters take two. */

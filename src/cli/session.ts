@@ -8,6 +8,7 @@ import type { Snapshot } from '../config/snapshot.ts'
 import { missingWarnings } from '../config/status.ts'
 import { recordTrust, type Subject, trustSubjects } from '../config/trust.ts'
 import type { Entry } from './commands.ts'
+import type { Interrupt } from './interrupt.ts'
 import { Output } from './output.ts'
 
 export interface GlobalOptions {
@@ -33,11 +34,19 @@ export class Session {
   /** All commands, for completion. */
   readonly commands: readonly Entry[]
 
-  constructor(options: GlobalOptions, signal: AbortSignal, commands: readonly Entry[]) {
+  readonly #interrupt: Interrupt
+
+  constructor(options: GlobalOptions, interrupt: Interrupt, commands: readonly Entry[]) {
     this.options = options
     this.commands = commands
-    this.signal = signal
+    this.signal = interrupt.signal
+    this.#interrupt = interrupt
     this.out = new Output({ json: options.json === true, color: useColor(options) })
+  }
+
+  /** Until the returned function is called, Ctrl-C only aborts `signal`, and the command ends by itself. */
+  hold(): () => void {
+    return this.#interrupt.hold()
   }
 
   get loadOptions(): LoadOptions {

@@ -1,5 +1,6 @@
-// `busbar list`: every server, what is known of it, and who may use it. Starts and contacts nothing.
+// `busbar list`: every server, what is known of it, and who may use it. Starts and contacts nothing without --check.
 
+import { Fault } from '../../base/fault.ts'
 import { errorsOf } from '../../config/load.ts'
 import type { Snapshot } from '../../config/snapshot.ts'
 import { command } from '../command.ts'
@@ -8,15 +9,31 @@ import { failOnErrors } from '../session.ts'
 
 export const spec = command({
   summary: 'list servers',
+  words: '[name...]',
+  options: { check: { about: 'start them and see whether they answer' } },
   help: `
-Statuses: pending (ready to start), failed (cannot start as it is), disabled. Nothing is started or contacted.
+Statuses: pending (ready to start), failed (cannot start as it is), disabled. Nothing is started or contacted, unless
+--check is given: then every server that is on and trusted is started, together, or only those that are named. What
+comes of it is connected, failed or needs-auth; exit 4 when one failed, 3 when one only needs a sign-in.
 
 Examples:
   busbar list
+  busbar list --check
+  busbar list --check github files
   busbar list --json --config team.yaml
   busbar list --mcp-server "files=npx -y @modelcontextprotocol/server-filesystem ."`,
-  run: async (session) => {
+  run: async (session, names, options) => {
     const { out } = session
+    if (options.check) {
+      // Loaded only now: a list without it pays nothing for connections.
+      const { checkServers } = await import('../check-servers.ts')
+      await checkServers(session, names)
+      return
+    }
+    if (names[0] !== undefined)
+      throw new Fault('USAGE', `busbar list takes no "${names[0]}"`, {
+        hint: `busbar list --check ${shellWord(names[0])}; or what is known of one: busbar get ${shellWord(names[0])}`,
+      })
     const loaded = await session.load()
     const { snapshot, active } = loaded
     const rows = serverRows(loaded)

@@ -1,0 +1,103 @@
+// A request of a client that is passed on as it is: only what belongs to one hop is changed, the id, the progress token
+// and what an era wants in `_meta`. It takes the same way as a call: reach, then send.
+
+import { Fault } from '../base/fault.ts'
+import type { Connection } from '../connect/connection.ts'
+import type { Link } from '../connect/link.ts'
+import type { Actor } from '../policy/access.ts'
+import { type Era, META, nameOfRequest } from '../wire/era.ts'
+import type { NotificationMessage, ReplyMessage } from '../wire/message.ts'
+import { paramHeaderValues } from '../wire/param-headers.ts'
+import { modernMeta, param, type RawParams, withMeta } from '../wire/params.ts'
+import { type CallContext, reach } from './call.ts'
+
+export interface Forwarded {
+  readonly server: string
+  /** The era of the client. */
+  readonly era: Era
+  readonly method: string
+  readonly params: RawParams
+  readonly signal: AbortSignal
+  /** What belongs to the request and comes before its answer, in order. Must not throw. */
+  readonly onNotification: (message: NotificationMessage) => void
+}
+
+/** Passes a request on. The reply may be in the other era's form: see `translated`. */
+export async function forward(
+  context: CallContext,
+  actor: Actor,
+  request: Forwarded,
+): Promise<{ reply: ReplyMessage; era: Era }> {
+  const connection = reach(context, actor, request.server)
+  const link = connection.live ?? (await connection.ready(request.signal))
+  const { method } = request
+  // A stream that stays open is no call that takes long.
+  const stays = method === 'subscriptions/listen'
+  if (!stays && !connection.gate.tryEnter()) await connection.gate.enter(request.signal)
+  try {
+    return { reply: await pass(connection, link, request, stays), era: link.agreement.era }
+  } finally {
+    if (!stays) connection.gate.leave()
+  }
+}
+
+// --- internal ---
+
+/** What a modern server is told of a client that cannot be asked back. */
+const SILENT = modernMeta({ name: 'busbar', version: '' }, {})
+const MODERN_KEYS: ReadonlySet<string> = new Set([
+  META.version,
+  META.client,
+  META.capabilities,
+  META.logLevel,
+])
+
+function pass(connection: Connection, link: Link, request: Forwarded, stays: boolean): Promise<ReplyMessage> {
+  const { method, params, signal, onNotification } = request
+  const { timeouts } = connection.plan
+  const modern = link.agreement.era === 'modern'
+  const about = modern ? aboutOf(connection, method, params) : {}
+  return link.pass(method, (token) => paramsFor(params, request.era, modern, token, link), {
+    ...about,
+    signal,
+    idle: stays ? undefined : timeouts.call,
+    total: stays ? undefined : timeouts.total,
+    onNotification,
+  })
+}
+
+/** The headers of a modern request repeat what stands in its body. */
+function aboutOf(connection: Connection, method: string, params: RawParams) {
+  const name = nameOfRequest(method, { name: param(params, 'name'), uri: param(params, 'uri') })
+  const known = method === 'tools/call' && name !== undefined ? connection.tool(name) : undefined
+  if (method === 'tools/call' && known === undefined && name !== undefined && !connection.plan.offers(name))
+    throw new Fault('TOOL_UNKNOWN', `${connection.name} has no tool ${JSON.stringify(name)}`, {
+      server: connection.name,
+    })
+  const headers =
+    known && known.headers.length > 0
+      ? paramHeaderValues(known.headers, param(params, 'arguments'))
+      : undefined
+  return { name, headers }
+}
+
+function paramsFor(
+  params: RawParams,
+  from: Era,
+  modern: boolean,
+  token: number,
+  link: Link,
+): string | undefined {
+  const { meta } = params
+  const wanted = meta?.['progressToken'] === undefined ? {} : { progressToken: token }
+  const passing = from === 'modern' && !modern ? without(meta) : meta
+  const own = from === 'legacy' && modern ? { ...SILENT, [META.client]: link.client } : {}
+  const next = { ...passing, ...own, ...wanted }
+  const changed = from !== (modern ? 'modern' : 'legacy') || 'progressToken' in wanted
+  if (changed) return withMeta(params, Object.keys(next).length > 0 ? next : undefined)
+  return params.members.length === 0 && meta === undefined ? undefined : params.bytes.toString('utf8')
+}
+
+function without(meta: RawParams['meta']): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(meta ?? {}).filter(([key]) => !MODERN_KEYS.has(key)))
+}

@@ -1,0 +1,151 @@
+// `busbar up`: the gateway. Runs until it is interrupted, follows the configuration, and leaves no process behind.
+
+import { join } from 'node:path'
+import { Fault } from '../../base/fault.ts'
+import { withLock } from '../../base/lock.ts'
+import { prepareFolder } from '../../base/places.ts'
+import { effective } from '../../config/effective.ts'
+import { watchConfig } from '../../config/watch.ts'
+import type { ServerStatus } from '../../connect/status.ts'
+import { Gateway } from '../../gateway/gateway.ts'
+import { type Hub, hubOf } from '../../hub.ts'
+import { command } from '../command.ts'
+import { safe } from '../output.ts'
+import { failOnErrors, type Loaded, type Session } from '../session.ts'
+
+export const spec = command({
+  summary: 'run the gateway',
+  options: {
+    port: { value: 'port', about: 'port to listen on; 0 takes a free one' },
+    host: { value: 'address', about: 'address to listen on; default 127.0.0.1' },
+  },
+  help: `
+Clients reach each server at URL/mcp/SERVER with their agent's token (Authorization: Bearer …). The configuration is
+followed while it runs: unchanged servers keep their process. Ctrl-C lets calls finish (5 s), a second one does not.
+
+Examples:
+  busbar up
+  busbar up --port 0 --json
+  busbar up --config team.yaml --trust`,
+  run: async (session, _, options) => {
+    const loaded = await session.load()
+    failOnErrors(loaded.snapshot)
+    await alone(loaded, () => serve(session, loaded, portOf(options.port), options.host))
+  },
+})
+
+// --- internal ---
+
+const DRAIN = 5_000
+
+/** One gateway for each home: it owns the servers and the files there. */
+async function alone(loaded: Loaded, work: () => Promise<void>): Promise<void> {
+  const { places } = loaded.snapshot
+  prepareFolder(places.state)
+  try {
+    await withLock(join(places.state, 'gateway.lock'), work, { timeoutMs: 300 })
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'CONFIG_LOCKED') throw error
+    throw new Fault('GATEWAY_BUSY', `a gateway is running already (${error.message})`, {
+      hint: 'stop it first, or set BUSBAR_HOME to another folder',
+      cause: error,
+    })
+  }
+}
+
+async function serve(
+  session: Session,
+  { active }: Loaded,
+  port: number | undefined,
+  host: string | undefined,
+): Promise<void> {
+  const { out, signal } = session
+  const release = session.hold()
+  const hub = await hubOf(active, {
+    onEvent: (event) => {
+      if (event.type === 'server-status') tell(event.status)
+      else if (event.type === 'reaped')
+        for (const { server, pids } of event.processes)
+          out.warn(`${server} was still running from a run that was killed; ended (${pids.join(', ')})`)
+    },
+  })
+  const { gateway: configured } = active.config
+  let gateway: Gateway | undefined
+  try {
+    gateway = await Gateway.open(hub, {
+      host: host ?? configured.host,
+      port: port ?? configured.port,
+      allowedHosts: configured.allowedHosts,
+    })
+    const watch = await follow(session, hub, gateway)
+    announce(session, hub, gateway)
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve()
+      else signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+    watch.close()
+    gateway.refuse()
+  } finally {
+    await hub.close({ drain: DRAIN })
+    await gateway?.close()
+    release()
+  }
+
+  /** A line for each change that a person should know of. */
+  function tell({ name, status, tools, error, hint, state }: ServerStatus): void {
+    if (state === 'connected') out.note(safe(`${name}: connected, ${tools.length} tools`))
+    else if (status === 'failed' || status === 'needs-auth')
+      out.warn(`${name}: ${error ?? status}${hint ? ` (${hint})` : ''}`)
+  }
+}
+
+async function follow(session: Session, hub: Hub, gateway: Gateway) {
+  const { out } = session
+  return await watchConfig(session.loadOptions, (event) => {
+    if (event.kind === 'refused') {
+      out.warn('the change was refused; the last good configuration stays:')
+      for (const problem of event.problems) out.problem(problem)
+      return
+    }
+    const active = effective(event.snapshot, session.subjects(event.snapshot))
+    void hub
+      .follow(active)
+      .then(({ added, changed, removed }) => {
+        gateway.update()
+        const part = (word: string, names: readonly string[]) =>
+          names.length > 0 ? [`${word} ${names.join(', ')}`] : []
+        const parts = [...part('added', added), ...part('changed', changed), ...part('removed', removed)]
+        if (parts.length > 0) out.note(`configuration taken over: ${parts.join('; ')}`)
+      })
+      .catch((error: unknown) => out.warn(error instanceof Error ? error.message : String(error)))
+  })
+}
+
+function announce({ out }: Session, hub: Hub, { url }: Gateway): void {
+  const servers = hub.servers.status()
+  const agents = Object.entries(hub.snapshot.config.agents).filter(([, { enabled }]) => enabled)
+  const facts = {
+    url,
+    pid: process.pid,
+    servers: servers.map(({ name }) => name),
+    agents: agents.map(([name]) => name),
+  }
+  if (out.json) {
+    process.stdout.write(`${JSON.stringify(facts)}\n`)
+    return
+  }
+  out.answer(facts, () =>
+    [
+      `Busbar listens on ${url}`,
+      ...servers.map(({ name }) => `  ${url}/mcp/${encodeURIComponent(name)}`),
+      servers.length === 0 ? 'No servers yet. Run: busbar add NAME -- COMMAND' : 'Ctrl-C stops it.',
+    ].join('\n'),
+  )
+}
+
+function portOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const port = Number(text)
+  if (/^\d+$/.test(text) && port <= 65535) return port
+  throw new Fault('USAGE', `--port is ${JSON.stringify(text)}; expected a number from 0 to 65535`)
+}

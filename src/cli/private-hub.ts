@@ -1,0 +1,59 @@
+// A hub for the length of one command. Whatever happens, none of its servers outlives it.
+
+import { Fault } from '../base/fault.ts'
+import { maskText } from '../base/redact.ts'
+import type { Handlers } from '../connect/answers.ts'
+import { Hub } from '../hub.ts'
+import { safe } from './output.ts'
+import type { Loaded, Session } from './session.ts'
+import { type StatusLine, statusLine } from './status-line.ts'
+
+interface PrivateHubOptions extends Handlers {
+  /** Whether a server that fails is said at once; otherwise the command tells by itself. */
+  readonly sayFailures?: boolean | undefined
+}
+
+/** Runs `work` with a hub of what may be acted on, in which nothing has started yet. */
+export async function withHub<T>(
+  session: Session,
+  { active }: Loaded,
+  { sayFailures = false, ...handlers }: PrivateHubOptions,
+  work: (hub: Hub, line: StatusLine) => Promise<T>,
+): Promise<T> {
+  const hub = new Hub({ ...handlers, start: false, env: active.env }, active.places)
+  const line = statusLine(session.out)
+  const release = session.hold()
+  const failed = new Set<string>()
+  // Listening first: what an earlier run left behind is ended while the hub starts.
+  hub.on((event) => {
+    if (event.type === 'reaped')
+      for (const { server, pids } of event.processes)
+        session.out.note(
+          `ended ${safe(server)}, which an earlier run had left behind (process ${pids.join(', ')})`,
+        )
+    if (!sayFailures || event.type !== 'server-status' || failed.has(event.server)) return
+    const { status, error, hint } = event.status
+    if (status !== 'failed' && status !== 'needs-auth') return
+    failed.add(event.server)
+    session.out.warn(failureLine(event.server, error ?? status, hint))
+  })
+  try {
+    await hub.startWith(active)
+    if (session.signal.aborted) throw interrupted()
+    return await work(hub, line)
+  } finally {
+    line.end()
+    await hub.close()
+    release()
+  }
+}
+
+/** One line about a server that does not work. */
+export function failureLine(server: string, error: string, hint: string | undefined): string {
+  const what = error.startsWith(`${server} `) || error.startsWith(`${server}:`) ? error : `${server}: ${error}`
+  return maskText(hint === undefined ? what : `${what} (${hint})`)
+}
+
+export function interrupted(): Fault {
+  return new Fault('CALL_CANCELLED', 'interrupted')
+}

@@ -1,0 +1,31 @@
+// A request's body, up to a limit.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+const LIMIT = 16 * 1024 * 1024
+
+/** The whole body; undefined when it was too large or the client went away, and the answer has been given. */
+export function readBody(request: IncomingMessage, response: ServerResponse): Promise<Buffer | undefined> {
+  return new Promise((resolve) => {
+    const parts: Buffer[] = []
+    let size = 0
+    const stop = () => {
+      const text = JSON.stringify({ error: `the request is larger than ${LIMIT} bytes` })
+      response.writeHead(413, { 'content-type': 'application/json', connection: 'close' })
+      response.end(text, () => request.destroy())
+      resolve(undefined)
+    }
+    if (Number(request.headers['content-length'] ?? 0) > LIMIT) return stop()
+    request.on('data', (part: Buffer) => {
+      size += part.length
+      if (size <= LIMIT) parts.push(part)
+      else if (!response.headersSent) stop()
+    })
+    request.on('end', () => {
+      const [first] = parts
+      resolve(parts.length === 1 && first ? first : Buffer.concat(parts))
+    })
+    request.on('error', () => resolve(undefined))
+    request.on('close', () => resolve(undefined))
+  })
+}

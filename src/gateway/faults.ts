@@ -1,0 +1,49 @@
+// Faults as clients see them. A tool call that could not be made is a result that says so, because that is what a model
+// can act on; anything else is an error of the protocol.
+
+import { Fault } from '../base/fault.ts'
+import { maskText } from '../base/redact.ts'
+import { ERROR, type Era } from '../wire/era.ts'
+import type { Id, ProtocolError } from '../wire/message.ts'
+import type { Reply } from './reply.ts'
+
+/** Ours lie outside of what JSON-RPC and MCP keep for themselves. */
+const OWN_ERROR = 4000
+
+export function replyFault(reply: Reply, id: Id, method: string, era: Era, error: unknown): void {
+  const fault = error instanceof Fault ? error : new Fault('SERVER_UNREACHABLE', 'an internal error occurred')
+  const text = maskText([fault.message, fault.hint].filter(Boolean).join(' — '))
+  const data = { code: fault.code, ...(fault.hint === undefined ? {} : { hint: maskText(fault.hint) }) }
+  if (fault.code === 'NO_ACCESS' || fault.code === 'SERVER_UNKNOWN' || fault.code === 'TOOL_UNKNOWN') {
+    reply.error(
+      id,
+      { code: ERROR.invalidParams, message: text, data },
+      fault.code === 'TOOL_UNKNOWN' ? 200 : 404,
+    )
+    return
+  }
+  if (method === 'tools/call') {
+    reply.result(id, {
+      ...(era === 'modern' ? { resultType: 'complete' } : {}),
+      content: [{ type: 'text', text }],
+      isError: true,
+      _meta: { 'busbar/fault': data },
+    })
+    return
+  }
+  reply.error(id, { code: OWN_ERROR, message: text, data })
+}
+
+/** The HTTP status that goes with an error of a modern server. */
+export function statusOf({ code }: ProtocolError): number {
+  switch (code) {
+    case ERROR.methodNotFound:
+      return 404
+    case ERROR.headerMismatch:
+    case ERROR.missingCapability:
+    case ERROR.unsupportedVersion:
+      return 400
+    default:
+      return 200
+  }
+}

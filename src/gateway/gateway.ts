@@ -1,0 +1,223 @@
+// The gateway's HTTP server, on node:http directly: the web-standard layer alone would cost more than the call.
+
+import { chmodSync, rmSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { dirname } from 'node:path'
+import { Fault } from '../base/fault.ts'
+import { gatewaySocket, prepareFolder } from '../base/places.ts'
+import type { Hub } from '../hub.ts'
+import { type Actor, OWNER } from '../policy/access.ts'
+import { serveApi } from './api.ts'
+import { readBody } from './body.ts'
+import { isHostAllowed, isLoopback, isOriginAllowed } from './guard.ts'
+import { Identities, ownerToken } from './identify.ts'
+import { McpEndpoint } from './mcp.ts'
+import { Reply } from './reply.ts'
+
+export interface GatewayOptions {
+  readonly host: string
+  readonly port: number
+  /** Further Host headers that are accepted. */
+  readonly allowedHosts: readonly string[]
+}
+
+export class Gateway {
+  readonly #hub: Hub
+  readonly #options: GatewayOptions
+  readonly #identities = new Identities()
+  readonly #endpoint: McpEndpoint
+  readonly #servers: Server[] = []
+  #socket: string | undefined
+  #closing = false
+  #url = ''
+
+  private constructor(hub: Hub, options: GatewayOptions) {
+    this.#hub = hub
+    this.#options = options
+    this.#endpoint = new McpEndpoint(hub)
+  }
+
+  /** Listens, on the address and on the owner's socket. */
+  static async open(hub: Hub, options: GatewayOptions): Promise<Gateway> {
+    const gateway = new Gateway(hub, options)
+    gateway.update()
+    if (!isLoopback(options.host) && options.allowedHosts.length === 0)
+      throw new Fault('CONFIG_INVALID', `${options.host} can be reached from other machines`, {
+        hint: 'say by which names, under gateway.allowedHosts',
+      })
+    try {
+      await gateway.#listenSocket()
+      await gateway.#listen()
+    } catch (error) {
+      await gateway.close()
+      throw error
+    }
+    return gateway
+  }
+
+  /** Where it listens; known once it does. */
+  get url(): string {
+    return this.#url
+  }
+
+  /** Takes over agents' tokens after the configuration changed. */
+  update(): void {
+    const { snapshot, places } = this.#hub
+    this.#identities.update(snapshot, ownerToken(places, snapshot.env))
+  }
+
+  /** Takes no more requests; what is under way may finish. */
+  refuse(): void {
+    this.#closing = true
+    for (const server of this.#servers) server.closeIdleConnections()
+  }
+
+  /** Ends everything that is open. The servers are the hub's concern. */
+  async close(): Promise<void> {
+    this.refuse()
+    const ended = this.#servers.map(
+      (server) =>
+        new Promise<void>((resolve) => (server.listening ? server.close(() => resolve()) : resolve())),
+    )
+    for (const server of this.#servers) server.closeAllConnections()
+    await Promise.all(ended)
+    if (this.#socket !== undefined) rmSync(this.#socket, { force: true })
+  }
+
+  // --- internal ---
+
+  async #listen(): Promise<void> {
+    const { host, port } = this.#options
+    const server = this.#create((request) => this.#identities.find(request.headers.authorization), true)
+    await listening(server, () => server.listen({ host, port }), `${host}:${port}`)
+    const { address, port: chosen, family } = server.address() as AddressInfo
+    this.#url = `http://${family === 'IPv6' ? `[${address}]` : address}:${chosen}`
+  }
+
+  /** Whoever can open the socket is the owner: its folder is theirs alone. */
+  async #listenSocket(): Promise<void> {
+    const path = gatewaySocket(this.#hub.places)
+    prepareFolder(dirname(path))
+    const server = this.#create(() => OWNER, false)
+    // The caller holds the lock of this home, so a socket that is there is of a gateway that died.
+    rmSync(path, { force: true })
+    await listening(server, () => server.listen(path), path)
+    chmodSync(path, 0o600)
+    this.#socket = path
+  }
+
+  #create(identify: (request: IncomingMessage) => Actor | undefined, guarded: boolean): Server {
+    const server = createServer((request, response) => {
+      void this.#serve(request, response, identify, guarded).catch(() => {
+        // Nothing of what went wrong is for the client; a half-sent answer cannot be mended.
+        if (!response.headersSent) response.writeHead(500)
+        response.end()
+      })
+    })
+    server.headersTimeout = 10_000
+    server.requestTimeout = 60_000
+    server.keepAliveTimeout = 60_000
+    server.maxHeadersCount = 100
+    this.#servers.push(server)
+    return server
+  }
+
+  async #serve(
+    request: IncomingMessage,
+    response: ServerResponse,
+    identify: (request: IncomingMessage) => Actor | undefined,
+    guarded: boolean,
+  ): Promise<void> {
+    const { headers, method } = request
+    const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
+    const { allowedHosts } = this.#options
+    if (
+      guarded &&
+      !(isHostAllowed(headers.host, allowedHosts) && isOriginAllowed(headers.origin, allowedHosts))
+    )
+      return refuse(response, 403, 'this host or origin is not allowed')
+    if (path === '/healthz') return json(response, 200, { ok: true })
+    const actor = identify(request)
+    if (actor === undefined) {
+      response.setHeader('www-authenticate', 'Bearer realm="busbar"')
+      return refuse(response, 401, 'a token is needed: Authorization: Bearer …')
+    }
+    if (this.#closing) return refuse(response, 503, 'the gateway is stopping')
+    if (path.startsWith('/api/')) {
+      if (actor.kind !== 'owner') return refuse(response, 403, 'this is for the owner')
+      return await serveApi(this.#hub, request, response, path)
+    }
+    const server = this.#serverOf(path, actor)
+    if (server === undefined)
+      return refuse(response, 404, 'there is nothing here; the endpoint is /mcp/SERVER')
+    if (method !== 'POST') {
+      response.setHeader('allow', 'POST')
+      return refuse(response, 405, 'only POST')
+    }
+    if (!/^application\/json\b/i.test(headers['content-type'] ?? ''))
+      return refuse(response, 415, 'expected content-type application/json')
+    const body = await readBody(request, response)
+    if (body === undefined) return
+    const gone = new AbortController()
+    response.once('close', () => gone.abort())
+    await this.#endpoint.handle({
+      actor,
+      server,
+      headers,
+      body,
+      reply: new Reply(response),
+      gone: gone.signal,
+    })
+  }
+
+  /** `/mcp/SERVER`; `/mcp` alone stands for the one server of an agent that has no other. */
+  #serverOf(path: string, actor: Actor): string | undefined {
+    if (path === '/mcp') {
+      const servers = this.#hub.as(actor.kind === 'owner' ? undefined : actor.id).servers()
+      return servers.length === 1 ? servers[0] : undefined
+    }
+    const name = /^\/mcp\/([^/]+)$/.exec(path)?.[1]
+    try {
+      return name && decodeURIComponent(name)
+    } catch {
+      return undefined
+    }
+  }
+}
+
+// --- internal ---
+
+function listening(server: Server, listen: () => void, where: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const reason =
+        error.code === 'EADDRINUSE'
+          ? 'something else listens there'
+          : error.code === 'EACCES'
+            ? 'that needs other rights'
+            : error.message
+      reject(
+        new Fault('GATEWAY_BUSY', `the gateway cannot listen on ${where}: ${reason}`, {
+          hint: 'choose another: busbar up --port 0',
+          cause: error,
+        }),
+      )
+    })
+    server.once('listening', resolve)
+    listen()
+  })
+}
+
+function refuse(response: ServerResponse, status: number, message: string): void {
+  json(response, status, { error: message })
+}
+
+function json(response: ServerResponse, status: number, body: object): void {
+  const text = JSON.stringify(body)
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+  })
+  response.end(text)
+}

@@ -1,0 +1,74 @@
+// Who is calling: told by a secret token, never by a name the caller claims.
+
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { randomHex } from '../base/digest.ts'
+import { Fault } from '../base/fault.ts'
+import { type Places, prepareFolder, unsafeReason } from '../base/places.ts'
+import { writeFileAtomic } from '../base/write-file.ts'
+import { expandText } from '../config/expand.ts'
+import type { Snapshot } from '../config/snapshot.ts'
+import { type Actor, OWNER } from '../policy/access.ts'
+
+/** Digests of tokens with whose they are. Digests are compared, so the time it takes tells nothing about a token. */
+export class Identities {
+  #known: readonly { readonly digest: Buffer; readonly actor: Actor }[] = []
+
+  /** Agents' tokens from the configuration, and the owner's own. Two agents with one token would be one. */
+  update({ config, env, root, places }: Snapshot, ownerToken: string): void {
+    const known = [{ digest: digestOf(ownerToken), actor: OWNER }]
+    for (const [agent, { token, enabled }] of Object.entries(config.agents)) {
+      const expanded = token === undefined ? undefined : expandText(token, { env, root, home: places.home })
+      if (!enabled || !expanded?.ok || expanded.value === '') continue
+      const digest = digestOf(expanded.value)
+      const other = known.find((it) => it.digest.equals(digest))
+      if (other !== undefined)
+        throw new Fault('CONFIG_INVALID', `agents.${agent}.token is the same as ${nameOf(other.actor)}`, {
+          hint: 'give each agent a token of its own',
+        })
+      known.push({ digest, actor: { kind: 'agent', id: agent } })
+    }
+    this.#known = known
+  }
+
+  /** The actor of an Authorization header, or undefined. */
+  find(authorization: string | undefined): Actor | undefined {
+    const token = authorization?.match(/^Bearer +(\S+)$/i)?.[1]
+    if (token === undefined) return undefined
+    const digest = digestOf(token)
+    let found: Actor | undefined
+    for (const known of this.#known) if (timingSafeEqual(known.digest, digest)) found = known.actor
+    return found
+  }
+}
+
+/** The owner's token: `BUSBAR_ADMIN_TOKEN`, or the one made at the first start and kept for this user alone. */
+export function ownerToken(places: Places, env: Snapshot['env']): string {
+  const given = env['BUSBAR_ADMIN_TOKEN']
+  if (given) return given
+  const file = join(places.state, 'admin-token')
+  prepareFolder(places.state)
+  const reason = unsafeReason(file)
+  if (reason !== undefined)
+    throw new Fault('STATE_REFUSED', `${file} ${reason}`, { hint: 'check who wrote it, then delete it' })
+  try {
+    const kept = readFileSync(file, 'utf8').trim()
+    if (kept !== '') return kept
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+  }
+  const made = randomHex(32)
+  writeFileAtomic(file, `${made}\n`, { mode: 0o600 })
+  return made
+}
+
+// --- internal ---
+
+function digestOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}
+
+function nameOf(actor: Actor): string {
+  return actor.kind === 'owner' ? "the owner's" : `agents.${actor.id}.token`
+}

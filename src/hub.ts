@@ -1,0 +1,275 @@
+// The hub: all layers wired into one object. Gateway, command line and embedding programs use it alike.
+
+import { Fault } from './base/fault.ts'
+import { type Environment, type Places, placesOf } from './base/places.ts'
+import { VERSION } from './base/version.ts'
+import type { CallContext } from './call/call.ts'
+import { AgentHandle } from './call/handle.ts'
+import { effective } from './config/effective.ts'
+import { errorsOf, type LoadOptions, loadConfig } from './config/load.ts'
+import { problemLine } from './config/problem.ts'
+import type { ServerInput } from './config/schema-server.ts'
+import type { Snapshot } from './config/snapshot.ts'
+import { recordTrust, trustSubjects } from './config/trust.ts'
+import type { Handlers } from './connect/answers.ts'
+import type { Connection } from './connect/connection.ts'
+import type { InProcessServer } from './connect/in-process.ts'
+import { type Applied, Manager, type ManagerEvent } from './connect/manager.ts'
+import { type Ledger, openLedger, type Reaped, reapDeadOwners } from './connect/process/ledger.ts'
+import type { ServerStatus } from './connect/status.ts'
+import { type Actor, actorOf, OWNER } from './policy/access.ts'
+
+/** A server as a program gives it: an entry, or an SDK server object that lives in this process. */
+export type HubServer = ServerInput | { readonly type: 'sdk'; readonly instance: InProcessServer }
+
+export interface HubConfig {
+  readonly servers?: Readonly<Record<string, HubServer>>
+  readonly [key: string]: unknown
+}
+
+export interface HubOptions extends Handlers {
+  /** A file, or the configuration itself; default: the files that `busbar` finds. */
+  readonly config?: string | HubConfig | undefined
+  /** Where state is kept, instead of the person's own folders. */
+  readonly home?: string | undefined
+  readonly cwd?: string | undefined
+  readonly env?: Environment | undefined
+  /** Accepts the content of the files as it is now, as `busbar --trust` does. */
+  readonly trust?: boolean | undefined
+  /** Whether servers start now; default: yes. */
+  readonly start?: boolean | undefined
+  /** Told from the first moment on; `on` can be used later. */
+  readonly onEvent?: ((event: HubEvent) => void) | undefined
+}
+
+export type HubEvent =
+  | ManagerEvent
+  /** Servers that a killed run had left behind, and that are gone now. */
+  | { readonly type: 'reaped'; readonly processes: readonly Reaped[] }
+  | { readonly type: 'closed' }
+
+/** Reads the configuration, ends what an earlier run left behind, and starts what starts by itself. */
+export async function createHub(options: HubOptions = {}): Promise<Hub> {
+  const hub = new Hub(options)
+  await hub.start()
+  return hub
+}
+
+/** The same for what is already read: used by the command line, which said what is wrong with it. */
+export async function hubOf(active: Snapshot, options: HubOptions = {}): Promise<Hub> {
+  const hub = new Hub({ ...options, env: active.env }, active.places)
+  await hub.startWith(active)
+  return hub
+}
+
+export class Hub {
+  readonly places: Places
+  readonly #options: HubOptions
+  readonly #manager: Manager
+  readonly #listeners = new Set<(event: HubEvent) => void>()
+  readonly #instances: Record<string, InProcessServer> = {}
+  readonly #context: CallContext
+  #config: HubOptions['config']
+  #active: Snapshot | undefined
+  #ledger: Ledger | undefined
+  #closed: Promise<void> | undefined
+
+  constructor(options: HubOptions, places?: Places) {
+    const env = options.env ?? process.env
+    this.#options = options
+    this.#config = options.config
+    if (options.onEvent) this.#listeners.add(options.onEvent)
+    this.places = places ?? placesOf(options.home === undefined ? env : { ...env, BUSBAR_HOME: options.home })
+    const handlers: Handlers = options
+    this.#manager = new Manager(
+      this.places,
+      {
+        client: { name: 'busbar', version: VERSION },
+        handlers,
+        instances: this.#instances,
+        ledger: () => (this.#ledger ??= openLedger(this.places)),
+      },
+      (event) => this.#emit(event),
+    )
+    this.#context = {
+      manager: this.#manager,
+      handlers,
+      assignments: () => this.#active?.assignments ?? [],
+    }
+  }
+
+  /** An agent's view, `agent/worker` for a worker's; without a name the owner's, who may use everything. */
+  as(agent?: string): AgentHandle {
+    return new AgentHandle(this.#context, this.actor(agent))
+  }
+
+  actor(agent?: string): Actor {
+    return agent === undefined ? OWNER : actorOf(agent, this.snapshot.assignments)
+  }
+
+  get context(): CallContext {
+    return this.#context
+  }
+
+  /** The configuration that is acted on. */
+  get snapshot(): Snapshot {
+    if (this.#active === undefined) throw new Error('the hub has not started')
+    return this.#active
+  }
+
+  readonly servers = {
+    status: (): ServerStatus[] => this.#manager.status(),
+    get: (name: string): ServerStatus => this.#manager.get(name).status(),
+    connectAll: (): Promise<void> => this.#manager.connectAll(),
+    /** Starts it; its status tells what became of it. */
+    connect: (name: string): Promise<ServerStatus> => this.#do(name, (it) => it.connect()),
+    disconnect: (name: string): Promise<ServerStatus> => this.#do(name, (it) => it.disconnect()),
+    reconnect: (name: string): Promise<ServerStatus> => this.#do(name, (it) => it.reconnect()),
+    /** Hides its tools (false) or shows them (true); the connection stays. */
+    toggle: (name: string, visible: boolean): Promise<ServerStatus> =>
+      this.#do(name, (it) => it.toggle(visible)),
+    disable: (name: string): Promise<ServerStatus> => this.#do(name, (it) => it.disable()),
+    enable: (name: string): Promise<ServerStatus> => this.#do(name, (it) => it.enable()),
+    /** Makes the hub follow another configuration; without an argument, the same files as they are now. */
+    apply: (config?: string | HubConfig): Promise<Applied> => this.#apply(config),
+    /** Replaces the servers and nothing else. One that changed counts as added; one that failed is in errors, too. */
+    setServers: async (
+      servers: Readonly<Record<string, HubServer>>,
+    ): Promise<{ added: string[]; removed: string[]; errors: Record<string, string> }> => {
+      const base = typeof this.#config === 'object' ? this.#config : {}
+      const { added, changed, removed, errors } = await this.#apply({ ...base, servers })
+      return { added: [...added, ...changed], removed: [...removed], errors: { ...errors } }
+    },
+  }
+
+  /** Tells what happens, until the returned function is called. A listener that throws harms nobody else. */
+  on(listener: (event: HubEvent) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** What happens, as a stream; ends with the hub. */
+  async *events(signal?: AbortSignal): AsyncGenerator<HubEvent, void, undefined> {
+    const queue: HubEvent[] = []
+    let wake: () => void = () => undefined
+    const off = this.on((event) => {
+      queue.push(event)
+      wake()
+    })
+    const stop = () => wake()
+    signal?.addEventListener('abort', stop, { once: true })
+    try {
+      while (!signal?.aborted) {
+        const event = queue.shift()
+        if (event) yield event
+        if (event?.type === 'closed') return
+        if (queue.length === 0)
+          await new Promise<void>((resolve) => {
+            wake = resolve
+          })
+      }
+    } finally {
+      off()
+      signal?.removeEventListener('abort', stop)
+    }
+  }
+
+  async start(): Promise<void> {
+    await this.startWith(await this.#load(this.#config))
+  }
+
+  async startWith(active: Snapshot): Promise<void> {
+    this.#active = active
+    // Before anything is started: what a killed run left may hold a file or a port that a server needs.
+    const processes = await reapDeadOwners(this.places)
+    if (processes.length > 0) this.#emit({ type: 'reaped', processes })
+    await this.#manager.apply(active, { start: this.#options.start ?? true, wait: false })
+  }
+
+  /** Follows a configuration that was read elsewhere. */
+  async follow(active: Snapshot): Promise<Applied> {
+    this.#active = active
+    return await this.#manager.apply(active, { start: this.#options.start ?? true, wait: false })
+  }
+
+  /** Ends every server; nothing of them is alive afterwards. */
+  close(options: { readonly drain?: number } = {}): Promise<void> {
+    this.#closed ??= this.#manager.close(options).finally(() => {
+      this.#emit({ type: 'closed' })
+      this.#listeners.clear()
+    })
+    return this.#closed
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  // --- internal ---
+
+  async #do(name: string, action: (connection: Connection) => Promise<void>): Promise<ServerStatus> {
+    const connection = this.#manager.get(name)
+    await action(connection)
+    return connection.status()
+  }
+
+  async #apply(config?: string | HubConfig): Promise<Applied> {
+    const next = config ?? this.#config
+    const active = await this.#load(next)
+    this.#config = next
+    this.#active = active
+    return await this.#manager.apply(active, { start: true, wait: true })
+  }
+
+  async #load(config: HubOptions['config']): Promise<Snapshot> {
+    const { cwd, env } = this.#options
+    const options: LoadOptions = {
+      places: this.places,
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(env === undefined ? {} : { env }),
+      ...(typeof config === 'string' ? { config } : {}),
+      ...(typeof config === 'object' ? { data: this.#withoutInstances(config) } : {}),
+    }
+    const snapshot = await loadConfig(options)
+    if (this.#options.trust)
+      await recordTrust(
+        snapshot.places,
+        trustSubjects(snapshot).filter(({ state }) => state !== 'trusted'),
+      )
+    const [first, ...rest] = errorsOf(snapshot)
+    if (first)
+      throw new Fault(
+        'CONFIG_INVALID',
+        problemLine(first) + (rest.length > 0 ? ` (and ${rest.length} more)` : ''),
+        {
+          hint: first.hint,
+          server: first.server,
+          details: { problems: [first, ...rest] },
+        },
+      )
+    return effective(snapshot, trustSubjects(snapshot))
+  }
+
+  /** Server objects cannot be written down; they are kept aside and the rest is checked like any configuration. */
+  #withoutInstances(config: HubConfig): HubConfig {
+    if (config.servers === undefined) return config
+    const servers = Object.entries(config.servers).map(([name, server]) => {
+      if (!('instance' in server)) return [name, server]
+      const { instance, ...rest } = server
+      this.#instances[name] = instance
+      return [name, rest]
+    })
+    return { ...config, servers: Object.fromEntries(servers) }
+  }
+
+  #emit(event: HubEvent): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(event)
+      } catch (error) {
+        // A listener of an embedding program must not end the hub; its author hears of it.
+        queueMicrotask(() => process.emitWarning(error instanceof Error ? error : String(error)))
+      }
+    }
+  }
+}

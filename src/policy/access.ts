@@ -1,0 +1,39 @@
+// Which servers somebody may use. Pure; the same answer filters lists and lets calls through.
+
+import { Fault } from '../base/fault.ts'
+import { nearest } from '../base/suggest.ts'
+import type { Assignment } from '../config/resolve.ts'
+
+/** Who acts: an agent or a worker of one, or the owner, who is the operating-system user. */
+export type Actor = { readonly kind: 'owner' } | { readonly kind: 'agent'; readonly id: string }
+
+export const OWNER: Actor = { kind: 'owner' }
+
+/** The actor for an agent's name, `agent/worker` for a worker; a fault when there is none. */
+export function actorOf(name: string, assignments: readonly Assignment[]): Actor {
+  if (assignments.some(({ id }) => id === name)) return { kind: 'agent', id: name }
+  const ids = assignments.map(({ id }) => id)
+  const near = nearest(name, ids)
+  throw new Fault('AGENT_UNKNOWN', `no agent is called ${JSON.stringify(name)}`, {
+    hint: near
+      ? `did you mean ${near}?`
+      : ids.length > 0
+        ? 'run: busbar agents list'
+        : `run: busbar agents add ${name}`,
+  })
+}
+
+export function mayUse(actor: Actor, server: string, assignments: readonly Assignment[]): boolean {
+  if (actor.kind === 'owner') return true
+  return assignments.find(({ id }) => id === actor.id)?.servers.includes(server) ?? false
+}
+
+/** The same words whether a server exists or not: who may not use it learns nothing about it. */
+export function noAccess(actor: Actor, server: string): Fault {
+  const who = actor.kind === 'owner' ? 'the owner' : actor.id
+  return new Fault('NO_ACCESS', `${who} has no server ${JSON.stringify(server)}`, {
+    hint:
+      actor.kind === 'agent' ? `list it under agents.${actor.id}.servers, or ask the owner to` : undefined,
+    server,
+  })
+}
