@@ -2,6 +2,7 @@
 // and what an era wants in `_meta`. It takes the same way as a call: reach, then send.
 
 import { Fault } from '../base/fault.ts'
+import type { Stop } from '../base/stop.ts'
 import type { Connection } from '../connect/connection.ts'
 import type { Link } from '../connect/link.ts'
 import type { Actor } from '../policy/access.ts'
@@ -17,7 +18,7 @@ export interface Forwarded {
   readonly era: Era
   readonly method: string
   readonly params: RawParams
-  readonly signal: AbortSignal
+  readonly signal: Stop
   /** What belongs to the request and comes before its answer, in order. Must not throw. */
   readonly onNotification: (message: NotificationMessage) => void
 }
@@ -81,6 +82,18 @@ function aboutOf(connection: Connection, method: string, params: RawParams) {
   return { name, headers }
 }
 
+/** Precomputed, because most legacy calls come without a `_meta` of their own. */
+const SILENT_TEXT = new WeakMap<Link, string>()
+
+function silentText(link: Link): string {
+  let text = SILENT_TEXT.get(link)
+  if (text === undefined) {
+    text = JSON.stringify({ ...SILENT, [META.client]: link.client })
+    SILENT_TEXT.set(link, text)
+  }
+  return text
+}
+
 function paramsFor(
   params: RawParams,
   from: Era,
@@ -89,6 +102,10 @@ function paramsFor(
   link: Link,
 ): string | undefined {
   const { meta } = params
+  if (meta === undefined && from === 'legacy' && modern) {
+    const inside = params.bytes.toString('utf8').trim().slice(1, -1)
+    return `{${inside}${inside.trim() === '' ? '' : ','}"_meta":${silentText(link)}}`
+  }
   const wanted = meta?.['progressToken'] === undefined ? {} : { progressToken: token }
   const passing = from === 'modern' && !modern ? without(meta) : meta
   const own = from === 'legacy' && modern ? { ...SILENT, [META.client]: link.client } : {}

@@ -36,7 +36,7 @@ export class CallResult {
   get isError(): boolean {
     if (this.#reply.kind === 'error') return true
     // A search in bytes: most results do not have the word at all and need not be read for this.
-    return this.#reply.bytes.includes('"isError"') && this.json().isError === true
+    return this.#reply.bytes.includes(IS_ERROR) && this.json().isError === true
   }
 
   /** All text of it, one after the other. */
@@ -57,6 +57,8 @@ export class CallResult {
 }
 
 // --- internal ---
+
+const IS_ERROR = Buffer.from('"isError"')
 
 function errorResult(reply: Extract<ReplyMessage, { kind: 'error' }>): ToolResult {
   const { code, message, data } = errorOf(reply)

@@ -50,7 +50,11 @@ export function checkArguments(given: Readonly<Record<string, unknown>>, schema:
   const said = unknown.flatMap((name) => {
     const near = nearest(name, names)
     if (!closed && near === undefined) return []
-    const instead = near ? `; did you mean "${near}"?` : names.length > 0 ? `; there are: ${names.join(', ')}` : ''
+    const instead = near
+      ? `; did you mean "${near}"?`
+      : names.length > 0
+        ? `; there are: ${names.join(', ')}`
+        : ''
     return [`there is no argument "${name}"${instead}`]
   })
   const lacking = missing.map((name) => `"${name}" is missing: ${describeArgument(known[name])}`)

@@ -4,7 +4,7 @@ import { Fault } from '../base/fault.ts'
 import { maskText } from '../base/redact.ts'
 import { type ServerRow, serverNamed, serverRows, shellWord } from './describe.ts'
 import { type Output, safe } from './output.ts'
-import { withHub } from './private-hub.ts'
+import { failureLine, withHub } from './private-hub.ts'
 import { failOnErrors, type Loaded, type Session } from './session.ts'
 import { isStartable, type Settled, settle } from './settle.ts'
 
@@ -103,7 +103,7 @@ function reason(row: CheckedRow, out: Output): string[] {
   const error = untrusted ? 'not trusted yet, so it was not started' : (row.error ?? row.status)
   const hint = untrusted ? `run: busbar trust ${shellWord(row.name)}` : row.hint
   const next = hint === undefined ? [] : [`  ${out.style('cyan', 'next:')} ${safe(hint)}`]
-  return ['', `${out.style('bold', safe(row.name))}: ${safe(error)}`, ...next]
+  return ['', safe(failureLine(row.name, error)), ...next]
 }
 
 function verdict(settled: readonly Settled[]): Fault | undefined {
@@ -111,13 +111,9 @@ function verdict(settled: readonly Settled[]): Fault | undefined {
   const signIn = settled.filter(({ fault }) => fault?.code === 'AUTH_REQUIRED')
   const failed = settled.filter((it) => it.fault !== undefined && !signIn.includes(it))
   if (failed.length > 0)
-    return new Fault(
-      'SERVER_UNREACHABLE',
-      `${failed.length} of ${settled.length} failed: ${names(failed)}`,
-      {
-        hint: 'run: busbar doctor',
-      },
-    )
+    return new Fault('SERVER_UNREACHABLE', `${failed.length} of ${settled.length} failed: ${names(failed)}`, {
+      hint: 'run: busbar doctor',
+    })
   if (signIn.length > 0) return new Fault('AUTH_REQUIRED', `sign-in is needed for ${names(signIn)}`)
   return undefined
 }

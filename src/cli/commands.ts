@@ -30,6 +30,16 @@ export const COMMANDS: readonly Entry[] = [
   },
   { name: 'enable', summary: 'switch a server on', load: () => import('./commands/enable.ts') },
   { name: 'disable', summary: 'switch a server off', load: () => import('./commands/disable.ts') },
+  { name: 'tools', summary: 'list tools', load: () => import('./commands/tools.ts') },
+  { name: 'call', summary: 'call a tool', load: () => import('./commands/call.ts') },
+  { name: 'resources', summary: 'list resources', load: () => import('./commands/resources.ts') },
+  { name: 'read', summary: 'read a resource', load: () => import('./commands/read.ts') },
+  { name: 'prompts', summary: 'list prompts', load: () => import('./commands/prompts.ts') },
+  {
+    name: 'restart',
+    summary: 'stop and start a server of the running gateway',
+    load: () => import('./commands/restart.ts'),
+  },
   {
     name: 'trust',
     summary: 'see and accept what a project would run',

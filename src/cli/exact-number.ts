@@ -4,6 +4,8 @@
 export function inexactNumber(json: string): string | undefined {
   const withoutStrings = json.replace(/"(?:[^"\\]|\\.)*"/g, '""')
   return withoutStrings.match(/-?\d[\d.eE+-]*/g)?.find((lexeme) => {
+    // Beyond the largest one there is only infinity, which JSON cannot say.
+    if (!Number.isFinite(Number(lexeme))) return true
     const digits = lexeme.replace(/[eE].*$/, '').replace(/[-.]/g, '')
     return digits.length > 15 && decimal(lexeme) !== decimal(String(Number(lexeme)))
   })

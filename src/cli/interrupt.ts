@@ -1,6 +1,7 @@
 // Ctrl-C and the other polite requests to end. A command that has something to put away holds them back: then the first
 // one only tells it, and the second one ends it at once. Exit hooks give locks back and kill servers in every case.
 
+import { setMaxListeners } from 'node:events'
 import { EXIT } from './exit.ts'
 
 export class Interrupt {
@@ -9,6 +10,8 @@ export class Interrupt {
   #code: number | undefined
 
   constructor() {
+    // Every server that is waited for listens; that many are no leak.
+    setMaxListeners(0, this.#stop.signal)
     process.on('SIGINT', () => this.#end(EXIT.interrupted))
     process.on('SIGTERM', () => this.#end(EXIT.terminated))
     // The terminal is gone; nobody would see the servers that stay.

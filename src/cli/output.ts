@@ -137,20 +137,21 @@ export function safeJson(json: string): string {
   return json.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     /[\n\r\t]/.test(character)
       ? character
-      : Array.from({ length: character.length }, (_, index) => escape(character.charCodeAt(index))).join(''),
+      : Array.from({ length: character.length }, (_, index) => codeUnit(character.charCodeAt(index))).join(
+          '',
+        ),
   )
 }
 
 // --- internal ---
 
-function escape(unit: number): string {
+function codeUnit(unit: number): string {
   return `\\u${unit.toString(16).padStart(4, '0')}`
 }
 
-/** What a process wrote is masked in details, too. */
-function shown(details: Fault['details']): Fault['details'] {
-  const stderr = details?.['stderr']
-  return typeof stderr === 'string' ? { ...details, stderr: maskText(stderr) } : details
+/** What goes with a fault: what a process wrote is masked, and a code of somebody else's is no code of ours. */
+function shown({ stderr, code: cause, ...details }: NonNullable<Fault['details']> = {}): Fault['details'] {
+  return { ...details, cause, stderr: typeof stderr === 'string' ? maskText(stderr) : undefined }
 }
 
 /** Columns a text takes; wide East Asian characters take two. */

@@ -3,7 +3,7 @@
 import { Fault } from '../base/fault.ts'
 import { maskText } from '../base/redact.ts'
 import type { Handlers } from '../connect/answers.ts'
-import { Hub } from '../hub.ts'
+import { type Hub, type HubEvent, hubOf } from '../hub.ts'
 import { safe } from './output.ts'
 import type { Loaded, Session } from './session.ts'
 import { type StatusLine, statusLine } from './status-line.ts'
@@ -20,37 +20,37 @@ export async function withHub<T>(
   { sayFailures = false, ...handlers }: PrivateHubOptions,
   work: (hub: Hub, line: StatusLine) => Promise<T>,
 ): Promise<T> {
-  const hub = new Hub({ ...handlers, start: false, env: active.env }, active.places)
-  const line = statusLine(session.out)
+  const { out, signal } = session
+  const line = statusLine(out)
   const release = session.hold()
   const failed = new Set<string>()
-  // Listening first: what an earlier run left behind is ended while the hub starts.
-  hub.on((event) => {
+  const onEvent = (event: HubEvent) => {
     if (event.type === 'reaped')
       for (const { server, pids } of event.processes)
-        session.out.note(
-          `ended ${safe(server)}, which an earlier run had left behind (process ${pids.join(', ')})`,
-        )
+        out.note(`ended ${safe(server)}, which an earlier run had left behind (process ${pids.join(', ')})`)
     if (!sayFailures || event.type !== 'server-status' || failed.has(event.server)) return
     const { status, error, hint } = event.status
     if (status !== 'failed' && status !== 'needs-auth') return
     failed.add(event.server)
-    session.out.warn(failureLine(event.server, error ?? status, hint))
-  })
+    out.warn(failureLine(event.server, error ?? status, hint))
+  }
+  let hub: Hub | undefined
   try {
-    await hub.startWith(active)
-    if (session.signal.aborted) throw interrupted()
+    hub = await hubOf(active, { ...handlers, start: false, onEvent })
+    if (signal.aborted) throw interrupted()
     return await work(hub, line)
   } finally {
     line.end()
-    await hub.close()
+    await hub?.close()
     release()
   }
 }
 
 /** One line about a server that does not work. */
-export function failureLine(server: string, error: string, hint: string | undefined): string {
-  const what = error.startsWith(`${server} `) || error.startsWith(`${server}:`) ? error : `${server}: ${error}`
+export function failureLine(server: string, error: string, hint?: string): string {
+  // Many faults begin with the name already.
+  const what =
+    error.startsWith(`${server} `) || error.startsWith(`${server}:`) ? error : `${server}: ${error}`
   return maskText(hint === undefined ? what : `${what} (${hint})`)
 }
 

@@ -11,7 +11,11 @@ export function typesOf(property: unknown, root: Schema, depth = 8): ReadonlySet
   if (typeof $ref === 'string') return typesOf(lookUp($ref, root), root, depth - 1)
   if (typeof type === 'string') return new Set([type])
   if (Array.isArray(type)) return new Set(type.map(String))
-  const values = Array.isArray(property['enum']) ? property['enum'] : 'const' in property ? [property['const']] : []
+  const values = Array.isArray(property['enum'])
+    ? property['enum']
+    : 'const' in property
+      ? [property['const']]
+      : []
   if (values.length > 0) return new Set(values.map(typeOfValue))
   const all = property['allOf']
   if (Array.isArray(all)) {
@@ -22,7 +26,9 @@ export function typesOf(property: unknown, root: Schema, depth = 8): ReadonlySet
   if (!Array.isArray(options)) return new Set()
   const types = options.map((option) => typesOf(option, root, depth - 1))
   // One that may be anything makes all of it anything.
-  return types.some((option) => option.size === 0) ? new Set() : new Set(types.flatMap((option) => [...option]))
+  return types.some((option) => option.size === 0)
+    ? new Set()
+    : new Set(types.flatMap((option) => [...option]))
 }
 
 // --- internal ---
@@ -32,7 +38,7 @@ function lookUp(reference: string, root: Schema): unknown {
   if (!reference.startsWith('#/')) return undefined
   let found: unknown = root
   for (const step of reference.slice(2).split('/')) {
-    const key = decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')
+    const key = step.replaceAll('~1', '/').replaceAll('~0', '~')
     found = isRecord(found) && Object.hasOwn(found, key) ? found[key] : undefined
   }
   return found

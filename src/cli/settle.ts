@@ -6,7 +6,6 @@ import { errorsOf } from '../config/load.ts'
 import type { Connection } from '../connect/connection.ts'
 import type { ServerStatus } from '../connect/status.ts'
 import type { Hub } from '../hub.ts'
-import { mayUse } from '../policy/access.ts'
 import { interrupted } from './private-hub.ts'
 import { configFault, type Loaded } from './session.ts'
 import type { StatusLine } from './status-line.ts'
@@ -61,13 +60,6 @@ export function namedServer(
       throw configFault(errors)
     throw error
   }
-}
-
-/** The servers that the agent (or the owner) may use and that start by themselves. */
-export function startingServers(hub: Hub, agent: string | undefined): Connection[] {
-  const actor = hub.actor(agent)
-  const { manager, assignments } = hub.context
-  return manager.connections.filter(({ name, plan }) => plan.eager && mayUse(actor, name, assignments()))
 }
 
 /** Whether it can be started at all: switched on, trusted, with all its variables. */

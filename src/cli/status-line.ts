@@ -17,7 +17,7 @@ export function statusLine(out: Output, terminal: NodeJS.WriteStream = process.s
   const wipe = () => void terminal.write('\r\u001b[K')
   const draw = () => {
     frame = (frame + 1) % FRAMES.length
-    terminal.write(`\r\u001b[K${FRAMES[frame]} ${text.slice(0, Math.max(10, terminal.columns - 4))}`)
+    terminal.write(`\r\u001b[K${FRAMES[frame]} ${text.slice(0, (terminal.columns || 80) - 4)}`)
   }
   let timer: NodeJS.Timeout | undefined
   out.wipe = () => {

@@ -1,8 +1,9 @@
 // Requests and answers over one transport: ids, order, deadlines, cancellation. It knows JSON-RPC, not MCP's methods.
 
 import { Fault } from '../base/fault.ts'
+import type { Stop } from '../base/stop.ts'
+import { idOfCut } from '../wire/ends.ts'
 import { META } from '../wire/era.ts'
-import { idOfCut } from '../wire/large.ts'
 import {
   type Id,
   memberValue,
@@ -12,16 +13,17 @@ import {
   readMessage,
 } from '../wire/message.ts'
 import type { Answer } from './answers.ts'
+import { Deadlines } from './deadlines.ts'
 import type { Diagnosis, OpenTransport, Transport, TransportEvents } from './transport.ts'
 
 export interface Ask {
   readonly method: string
-  /** Their text; a function gets the request's id, which serves as its progress token too. */
-  readonly params?: string | ((id: number) => string | undefined) | undefined
+  /** Their text. */
+  readonly params?: string | undefined
   /** For the headers of modern requests. */
   readonly name?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: Stop | undefined
   /** Milliseconds without a sign of life until it is given up; a progress notification is one. */
   readonly idle?: number | undefined
   /** Milliseconds after which it is given up whatever happens. */
@@ -45,6 +47,7 @@ export class Channel implements TransportEvents {
   readonly #server: string
   readonly #pending = new Map<number, Pending>()
   #transport: Transport | undefined
+  readonly #deadlines = new Deadlines((now) => this.#expire(now))
   #nextId = 1
   #closed: Fault | undefined
   #modern = false
@@ -81,17 +84,21 @@ export class Channel implements TransportEvents {
     this.#transport?.agree(agreement)
   }
 
+  /** The id of the next request, for whom needs it beforehand: it serves as the progress token, too. */
+  nextId(): number {
+    return this.#nextId++
+  }
+
   /** Sends a request. Resolves to its answer, be it a result or an error; what prevents an answer is thrown. */
-  request(ask: Ask): Promise<ReplyMessage> {
+  request(ask: Ask, id: number = this.#nextId++): Promise<ReplyMessage> {
     if (this.#closed) return Promise.reject(this.#closed)
     if (ask.signal?.aborted) return Promise.reject(cancelled(this.#server, ask.method))
-    const id = this.#nextId++
     return new Promise((resolve, reject) => {
-      const pending = new Pending(ask, resolve, reject, (fault) => this.#giveUp(id, fault))
+      const pending = new Pending(ask, resolve, reject)
       this.#pending.set(id, pending)
-      pending.start(this.#server)
-      const params = typeof ask.params === 'function' ? ask.params(id) : ask.params
-      const tail = params === undefined ? '}' : `,"params":${params}}`
+      if (ask.idle) this.#deadlines.expect(pending.due)
+      if (ask.signal) pending.onAbort(() => this.#giveUp(id, cancelled(this.#server, ask.method)))
+      const tail = ask.params === undefined ? '}' : `,"params":${ask.params}}`
       this.#transport?.send({
         body: `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(ask.method)}${tail}`,
         method: ask.method,
@@ -152,16 +159,29 @@ export class Channel implements TransportEvents {
   }
 
   failed(id: number, fault: Fault): void {
-    this.#take(id)?.fail(fault)
+    this.#take(id)?.fail(this.#named(fault))
   }
 
   closed(fault: Fault): void {
     if (this.#closed) return
-    this.#end(fault)
-    this.#events.closed(fault)
+    const named = this.#named(fault)
+    this.#end(named)
+    this.#events.closed(named)
   }
 
   // --- internal ---
+
+  /** A transport knows addresses; people know the server by its name. */
+  #named(fault: Fault): Fault {
+    if (fault.server !== undefined) return fault
+    const { code, message, hint, details } = fault
+    return new Fault(code, `${this.#server}: ${message}`, {
+      hint,
+      details,
+      server: this.#server,
+      cause: fault,
+    })
+  }
 
   #respond(id: Id, given: Answer): void {
     this.#transport?.send({ body: JSON.stringify({ jsonrpc: '2.0', id, ...given }), method: '' })
@@ -223,8 +243,19 @@ export class Channel implements TransportEvents {
     if (streams) this.#transport?.drop(id)
   }
 
+  /** Gives up what is overdue; returns when the next one will be. */
+  #expire(now: number): number {
+    let next = Number.POSITIVE_INFINITY
+    for (const [id, pending] of this.#pending) {
+      if (pending.due <= now) this.#giveUp(id, overdue(this.#server, pending.ask, pending.reached(now)))
+      else next = Math.min(next, pending.due)
+    }
+    return next
+  }
+
   #end(fault: Fault): void {
     this.#closed ??= fault
+    this.#deadlines.stop()
     const waiting = [...this.#pending.values()]
     this.#pending.clear()
     for (const pending of waiting) pending.fail(fault)
@@ -240,72 +271,60 @@ class Pending {
   readonly ask: Ask
   readonly #resolve: (message: ReplyMessage) => void
   readonly #reject: (fault: Fault) => void
-  readonly #giveUp: (fault: Fault) => void
-  #idle: NodeJS.Timeout | undefined
-  #total: NodeJS.Timeout | undefined
   readonly #since = performance.now()
   #abort: (() => void) | undefined
-  #overdue: (() => void) | undefined
 
-  constructor(
-    ask: Ask,
-    resolve: (message: ReplyMessage) => void,
-    reject: (fault: Fault) => void,
-    giveUp: (fault: Fault) => void,
-  ) {
+  /** When it is given up, on the monotonic clock. */
+  due: number
+
+  constructor(ask: Ask, resolve: (message: ReplyMessage) => void, reject: (fault: Fault) => void) {
     this.ask = ask
     this.#resolve = resolve
     this.#reject = reject
-    this.#giveUp = giveUp
+    this.due = this.#dueFrom(this.#since)
   }
 
-  start(server: string): void {
-    const { ask } = this
-    if (ask.idle) this.#idle = setTimeout(() => this.#late(server, ask.idle ?? 0), ask.idle)
-    // Without progress the other deadline comes first; most calls have none, and one timer is enough for them.
-    if (ask.total && !ask.idle) this.#total = setTimeout(() => this.#late(server, ask.total ?? 0), ask.total)
-    else this.#overdue = () => this.#late(server, ask.total ?? 0)
-    if (ask.signal) {
-      this.#abort = () => this.#giveUp(cancelled(server, ask.method))
-      ask.signal.addEventListener('abort', this.#abort, { once: true })
-    }
+  onAbort(stop: () => void): void {
+    this.#abort = stop
+    this.ask.signal?.addEventListener('abort', stop, { once: true })
   }
 
   /** A notification that belongs to it: it is alive. */
   alive(message: NotificationMessage): void {
-    this.#idle?.refresh()
-    if (this.ask.total && this.#overdue)
-      this.#total ??= setTimeout(
-        this.#overdue,
-        Math.max(0, this.ask.total - (performance.now() - this.#since)),
-      )
+    this.due = this.#dueFrom(performance.now())
     this.ask.onNotification?.(message)
   }
 
+  /** Which of its two limits it has reached, in milliseconds. */
+  reached(now: number): number {
+    const { idle = 0, total } = this.ask
+    return total !== undefined && now - this.#since >= total ? total : idle
+  }
+
   settle(message: ReplyMessage): void {
-    this.#stop()
+    if (this.#abort) this.ask.signal?.removeEventListener('abort', this.#abort)
     this.#resolve(message)
   }
 
   fail(fault: Fault): void {
-    this.#stop()
+    if (this.#abort) this.ask.signal?.removeEventListener('abort', this.#abort)
     this.#reject(fault)
   }
 
-  #late(server: string, limit: number): void {
-    this.#giveUp(
-      new Fault('CALL_TIMEOUT', `${server} did not answer ${this.ask.method} within ${seconds(limit)}`, {
-        hint: `give it longer: timeouts.call of ${server}`,
-        server,
-      }),
+  #dueFrom(now: number): number {
+    const { idle, total } = this.ask
+    return Math.min(
+      idle ? now + idle : Number.POSITIVE_INFINITY,
+      total ? this.#since + total : Number.POSITIVE_INFINITY,
     )
   }
+}
 
-  #stop(): void {
-    clearTimeout(this.#idle)
-    clearTimeout(this.#total)
-    if (this.#abort) this.ask.signal?.removeEventListener('abort', this.#abort)
-  }
+function overdue(server: string, { method }: Ask, limit: number): Fault {
+  return new Fault('CALL_TIMEOUT', `${server} did not answer ${method} within ${seconds(limit)}`, {
+    hint: `give it longer: timeouts.call of ${server}`,
+    server,
+  })
 }
 
 /** The request that a modern server sends this for, where all requests share one stream. */

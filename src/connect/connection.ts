@@ -2,6 +2,7 @@
 // true in it.
 
 import { Fault } from '../base/fault.ts'
+import type { Stop } from '../base/stop.ts'
 import type { Agreement } from '../wire/era.ts'
 import type { NotificationMessage } from '../wire/message.ts'
 import { type Failures, isOpen, pauseAfter } from './backoff.ts'
@@ -106,7 +107,7 @@ export class Connection {
   }
 
   /** The connection as it is needed for a call: started, waited for, or refused with the reason. */
-  async ready(signal?: AbortSignal): Promise<Link> {
+  async ready(signal?: Stop): Promise<Link> {
     const state = this.#state
     if (this.#hidden) throw this.#off()
     switch (state.kind) {

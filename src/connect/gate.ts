@@ -1,6 +1,7 @@
 // How much is under way with one server at a time, so that a slow one holds up nobody but itself.
 
 import { Fault } from '../base/fault.ts'
+import type { Stop } from '../base/stop.ts'
 
 interface Waiting {
   readonly enter: () => void
@@ -32,7 +33,7 @@ export class Gate {
   }
 
   /** Waits for a place, in turn. Refused at once when too many wait already. */
-  enter(signal?: AbortSignal): Promise<void> {
+  enter(signal?: Stop): Promise<void> {
     if (this.tryEnter()) return Promise.resolve()
     if (this.#waiting.length >= this.#queue)
       return Promise.reject(

@@ -37,6 +37,8 @@ export interface LinkEvents {
 
 export interface AskOptions extends Pick<Ask, 'signal' | 'idle' | 'total' | 'onNotification' | 'headers'> {}
 
+export type PassOptions = Omit<Ask, 'method' | 'params'>
+
 export class Link {
   readonly #server: string
   readonly #channel: Channel
@@ -96,23 +98,23 @@ export class Link {
     name: string | undefined,
     options: AskOptions = {},
   ): Promise<ReplyMessage> {
+    const id = this.#channel.nextId()
     const before = inside === '' ? '' : `${inside},`
-    const meta = this.#meta
-    return this.#channel.request({
-      ...options,
-      method,
-      name,
-      params: (id) => `{${before}"_meta":${meta}"progressToken":${id}}}`,
-    })
+    const params = `{${before}"_meta":${this.#meta}"progressToken":${id}}}`
+    const { signal, idle, total, onNotification, headers } = options
+    return this.#channel.request({ method, name, params, signal, idle, total, onNotification, headers }, id)
   }
 
   /** Asks with whole parameters as they are, for what is only passed on. The function gets the progress token. */
   pass(
     method: string,
     params: (token: number) => string | undefined,
-    options: Omit<Ask, 'method' | 'params'>,
-  ) {
-    return this.#channel.request({ ...options, method, params })
+    options: PassOptions,
+  ): Promise<ReplyMessage> {
+    const id = this.#channel.nextId()
+    const { signal, idle, total, onNotification, headers, name } = options
+    const ask = { method, name, params: params(id), signal, idle, total, onNotification, headers }
+    return this.#channel.request(ask, id)
   }
 
   notify(method: string, params?: string): void {

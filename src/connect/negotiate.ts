@@ -125,7 +125,7 @@ async function discover(channel: Channel, intro: Introduction): Promise<ReplyMes
  * is a failure.
  */
 function refusal(error: unknown): undefined {
-  if (!(error instanceof Fault) || error.code === 'AUTH_REQUIRED') throw error
+  if (!(error instanceof Fault) || error.code === 'AUTH_REQUIRED' || error.code === 'SERVER_BUSY') throw error
   const status = error.details?.['status']
   const bare = typeof status === 'number' && status >= 400 && status < 500
   if (error.code !== 'MESSAGE_INVALID' && !bare) throw error

@@ -1,19 +1,20 @@
 // Waiting that can be cut short.
 
 import { Fault } from '../base/fault.ts'
+import type { Stop } from '../base/stop.ts'
 
 /** Resolves after a time, or at once when the signal fires. Never rejects. */
-export function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+export function pause(milliseconds: number, signal?: Stop): Promise<void> {
   return wait(milliseconds, signal, true)
 }
 
 /** The same for what goes on in the background: it does not keep the process alive. */
-export function rest(milliseconds: number, signal?: AbortSignal): Promise<void> {
+export function rest(milliseconds: number, signal?: Stop): Promise<void> {
   return wait(milliseconds, signal, false)
 }
 
 /** The same promise for somebody who may stop waiting; what it is about goes on. */
-export function abortable<T>(promise: Promise<T>, signal: AbortSignal, server: string): Promise<T> {
+export function abortable<T>(promise: Promise<T>, signal: Stop, server: string): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(new Fault('CALL_CANCELLED', `waiting for ${server} was cancelled`, { server }))
     if (signal.aborted) return stop()
@@ -24,7 +25,7 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal, server: s
 
 // --- internal ---
 
-function wait(milliseconds: number, signal: AbortSignal | undefined, hold: boolean): Promise<void> {
+function wait(milliseconds: number, signal: Stop | undefined, hold: boolean): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve()
     const done = () => {

@@ -13,6 +13,7 @@ import { resolveServer, scopeOf } from '../config/status.ts'
 import { maskSecrets } from '../config/view.ts'
 import type { Implementation } from '../wire/era.ts'
 import type { Handlers } from './answers.ts'
+import type { StreamableOptions } from './http/streamable.ts'
 import type { InProcessServer } from './in-process.ts'
 import type { LinkOptions } from './link.ts'
 import type { Ledger } from './process/ledger.ts'
@@ -165,7 +166,7 @@ async function opening(entry: ServerEntry, active: Snapshot, context: PlanContex
         import('./http/streamable.ts'),
         import('./http/legacy-sse.ts'),
       ])
-      return { ...remote, open: openStreamable(options), fallback: openLegacySse(options) }
+      return { ...remote, open: streamable(options, openStreamable), fallback: openLegacySse(options) }
     }
   }
 }
@@ -203,6 +204,24 @@ async function inProcess(name: string, context: PlanContext): Promise<OpenTransp
     })
   return (await import('./in-process.ts')).openInProcess(name, instance)
 }
+
+/** After a session was renewed, or a gap in listening, nobody knows what was missed: as if the server had said so. */
+function streamable(options: Address, open: (options: StreamableOptions) => OpenTransport): OpenTransport {
+  return (events) => {
+    let gap = false
+    return open({
+      ...options,
+      onStatus: (status) => {
+        if (status === 'session-renewed' || (status === 'listening' && gap)) events.message(LIST_CHANGED)
+        gap = status === 'not-listening'
+      },
+    })(events)
+  }
+}
+
+const LIST_CHANGED = Buffer.from('{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}')
+
+type Address = ReturnType<typeof address>
 
 function address(name: string, server: Server, { env }: Snapshot) {
   const { auth, id } = server

@@ -1,11 +1,13 @@
 // One request to one server, whatever state it is in: started if need be, in its turn, asked back and answered.
 
 import { Fault } from '../base/fault.ts'
+import type { Stop } from '../base/stop.ts'
 import { ASKING_METHODS } from '../wire/era.ts'
 import { memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { type Answer, answer, type Handlers } from './answers.ts'
 import type { Connection } from './connection.ts'
 import { isRecord } from './definitions.ts'
+import type { AskOptions } from './link.ts'
 import { pause } from './pause.ts'
 
 export interface Sending {
@@ -15,7 +17,7 @@ export interface Sending {
   /** What it is about, for the headers of modern servers. */
   readonly name?: string | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: Stop | undefined
   /** Milliseconds without progress; default: what the server's entry says. */
   readonly timeout?: number | undefined
   readonly onNotification?: ((message: NotificationMessage) => void) | undefined
@@ -33,11 +35,11 @@ export async function send(
   handlers: Handlers,
 ): Promise<ReplyMessage> {
   const { gate } = connection
-  const link = connection.live ?? (await connection.ready(sending.signal))
+  if (!connection.live) await connection.ready(sending.signal)
   if (!gate.tryEnter()) await gate.enter(sending.signal)
   try {
     let reply = await ask(connection, sending)
-    if (link.agreement.era === 'legacy' || !ASKING_METHODS.has(sending.method)) return reply
+    if (!ASKING_METHODS.has(sending.method) || connection.agreement?.era === 'legacy') return reply
     for (let round = 0; asksBack(reply); round++) {
       if (round === MAX_ROUNDS)
         throw new Fault('SERVER_ERROR', `${connection.name} keeps asking back`, { server: connection.name })
@@ -52,23 +54,30 @@ export async function send(
 
 // --- internal ---
 
-async function ask(connection: Connection, sending: Sending): Promise<ReplyMessage> {
+function ask(connection: Connection, sending: Sending): Promise<ReplyMessage> {
   const { timeouts } = connection.plan
-  const options = {
-    signal: sending.signal,
-    idle: sending.timeout ?? timeouts.call,
-    total: Math.max(timeouts.total, sending.timeout ?? 0),
-    headers: sending.headers,
-    onNotification: sending.onNotification,
-  }
+  const { method, inside, name, signal, headers, onNotification } = sending
+  const idle = sending.timeout ?? timeouts.call
+  const total = Math.max(timeouts.total, idle)
+  const options = { signal, idle, total, headers, onNotification }
+  const link = connection.live
+  if (link !== undefined && !READING.test(method)) return link.askText(method, inside, name, options)
+  return askAgain(connection, sending, options)
+}
+
+async function askAgain(
+  connection: Connection,
+  { method, inside, name, signal }: Sending,
+  options: AskOptions,
+): Promise<ReplyMessage> {
   for (let attempt = 0; ; attempt++) {
-    const link = connection.live ?? (await connection.ready(sending.signal))
+    const link = connection.live ?? (await connection.ready(signal))
     try {
-      return await link.askText(sending.method, sending.inside, sending.name, options)
+      return await link.askText(method, inside, name, options)
     } catch (error) {
-      const wait = attempt < MAX_RETRIES && READING.test(sending.method) ? retryAfter(error) : undefined
+      const wait = attempt < MAX_RETRIES && READING.test(method) ? retryAfter(error) : undefined
       if (wait === undefined) throw error
-      await pause(wait, sending.signal)
+      await pause(wait, signal)
     }
   }
 }
@@ -79,9 +88,11 @@ function retryAfter(error: unknown): number | undefined {
   return typeof wait === 'number' ? wait : undefined
 }
 
+const INPUT_REQUIRED = Buffer.from('"input_required"')
+
 /** A search in bytes first: most answers are complete, and need not be read for this. */
 function asksBack(reply: ReplyMessage): boolean {
-  if (reply.kind !== 'result' || !reply.bytes.includes('"input_required"')) return false
+  if (reply.kind !== 'result' || !reply.bytes.includes(INPUT_REQUIRED)) return false
   const result = memberValue(reply, 'result')
   return isRecord(result) && result['resultType'] === 'input_required'
 }

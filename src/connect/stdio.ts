@@ -2,9 +2,8 @@
 
 import { Fault } from '../base/fault.ts'
 import type { Environment } from '../base/places.ts'
-import { idOfCut } from '../wire/large.ts'
+import { idOfCut } from '../wire/ends.ts'
 import { LineReader } from '../wire/lines.ts'
-import type { Body } from '../wire/message.ts'
 import { rest } from './pause.ts'
 import { childEnvironment } from './process/environment.ts'
 import { newMarker } from './process/marker.ts'
@@ -39,7 +38,8 @@ class StdioTransport implements Transport {
   readonly #options: StdioOptions
   readonly #process: ServerProcess
   readonly #events: TransportEvents
-  #corked = false
+  #waiting = ''
+  #parts: Buffer[] = []
   #over = false
 
   constructor(options: StdioOptions, process: ServerProcess, events: TransportEvents) {
@@ -56,18 +56,26 @@ class StdioTransport implements Transport {
   }
 
   send({ body }: Outgoing): void {
-    const { stdin } = this.#process
-    if (this.#over || !stdin.writable) return
-    // What is said in one turn of the loop goes out in one write.
-    if (!this.#corked) {
-      this.#corked = true
-      stdin.cork()
-      process.nextTick(() => {
-        this.#corked = false
-        stdin.uncork()
-      })
+    if (this.#over) return
+    // What is said in one turn of the loop goes out in one write, by whomever it is said.
+    if (this.#waiting === '' && this.#parts.length === 0) setImmediate(this.#flush)
+    if (typeof body === 'string') this.#waiting += `${body}\n`
+    else {
+      if (this.#waiting !== '') this.#parts.push(Buffer.from(this.#waiting))
+      this.#parts.push(body, NEW_LINE)
+      this.#waiting = ''
     }
-    stdin.write(line(body))
+  }
+
+  readonly #flush = () => {
+    const { stdin } = this.#process
+    const parts = this.#parts
+    const text = this.#waiting
+    this.#parts = []
+    this.#waiting = ''
+    if (this.#over || !stdin.writable) return
+    if (parts.length > 0) stdin.write(Buffer.concat(parts))
+    if (text !== '') stdin.write(text)
     if (stdin.writableLength > UNREAD_LIMIT) this.#lose('does not read what it is sent')
   }
 
@@ -81,6 +89,8 @@ class StdioTransport implements Transport {
   }
 
   async close(): Promise<void> {
+    // A cancellation that was said last still goes out.
+    this.#flush()
     this.#over = true
     await this.#process.close()
   }
@@ -132,7 +142,3 @@ class StdioTransport implements Transport {
 }
 
 const NEW_LINE = Buffer.from('\n')
-
-function line(body: Body): Body {
-  return typeof body === 'string' ? `${body}\n` : Buffer.concat([body, NEW_LINE])
-}

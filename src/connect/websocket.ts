@@ -1,5 +1,5 @@
-// A server over a WebSocket, one message a frame. No version of the protocol describes it; servers that offer it agree on
-// the subprotocol `mcp`.
+// A server over a WebSocket, one message a frame. No version of the protocol describes it; servers that offer it agree
+// on the subprotocol `mcp`.
 
 import type { IncomingMessage } from 'node:http'
 import type { WebSocket } from 'ws'

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { dirname } from 'node:path'
 import { Fault } from '../base/fault.ts'
 import { gatewaySocket, prepareFolder } from '../base/places.ts'
+import { Stopper } from '../base/stop.ts'
 import type { Hub } from '../hub.ts'
 import { type Actor, OWNER } from '../policy/access.ts'
 import { serveApi } from './api.ts'
@@ -159,15 +160,17 @@ export class Gateway {
       return refuse(response, 415, 'expected content-type application/json')
     const body = await readBody(request, response)
     if (body === undefined) return
-    const gone = new AbortController()
-    response.once('close', () => gone.abort())
+    const gone = new Stopper()
+    response.once('close', () => {
+      if (!response.writableFinished) gone.abort()
+    })
     await this.#endpoint.handle({
       actor,
       server,
       headers,
       body,
       reply: new Reply(response),
-      gone: gone.signal,
+      gone,
     })
   }
 

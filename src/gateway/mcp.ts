@@ -2,13 +2,22 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { Fault } from '../base/fault.ts'
+import type { Stop } from '../base/stop.ts'
 import { reach } from '../call/call.ts'
 import { forward } from '../call/forward.ts'
 import type { Connection } from '../connect/connection.ts'
 import type { Hub } from '../hub.ts'
 import type { Actor } from '../policy/access.ts'
 import { type Agreement, ERROR, LEGACY_METHODS, LEGACY_VERSIONS, META, MODERN_VERSION } from '../wire/era.ts'
-import { errorOf, type Id, type RequestMessage, readMessage, slice } from '../wire/message.ts'
+import {
+  errorOf,
+  type Id,
+  LARGE,
+  type ReplyMessage,
+  type RequestMessage,
+  readMessage,
+  slice,
+} from '../wire/message.ts'
 import { param, type RawParams, readParams } from '../wire/params.ts'
 import { Cancellations } from './cancellations.ts'
 import { replyFault, statusOf } from './faults.ts'
@@ -23,7 +32,7 @@ export interface Incoming {
   readonly body: Buffer
   readonly reply: Reply
   /** Fires when the client has gone. */
-  readonly gone: AbortSignal
+  readonly gone: Stop
 }
 
 interface Asked extends Incoming {
@@ -121,6 +130,7 @@ export class McpEndpoint {
             reply.notify(notificationFor(notification, { id, progressToken }))
         },
       })
+      sound(answer)
       const status = modern && answer.kind === 'error' ? statusOf(errorOf(answer)) : 200
       reply.send(answerFor(era, from, method, id, answer), status)
     } finally {
@@ -136,6 +146,11 @@ export class McpEndpoint {
 }
 
 // --- internal ---
+
+/** Reads a small answer through, so that a broken one becomes an error here and not in the client. */
+function sound(answer: ReplyMessage): void {
+  if (answer.bytes.length < LARGE) void answer.members
+}
 
 function notFound(reply: Reply, { id, method }: RequestMessage, status = 404): void {
   reply.error(id, { code: ERROR.methodNotFound, message: `${method} is not known here` }, status)

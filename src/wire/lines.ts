@@ -24,8 +24,15 @@ export class LineReader {
   push(chunk: Buffer): void {
     let from = 0
     for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, from)) {
-      this.#add(chunk.subarray(from, end))
-      this.#finish()
+      // Some end their lines as Windows does.
+      const last = end > from && chunk[end - 1] === 0x0d ? end - 1 : end
+      if (this.#size === 0 && last - from <= this.#limit) {
+        // The usual case: a whole line in one chunk.
+        if (last > from) this.#events.line(chunk.subarray(from, last))
+      } else {
+        this.#add(chunk.subarray(from, last))
+        this.#finish()
+      }
       from = end + 1
     }
     if (from < chunk.length) this.#add(from === 0 ? chunk : chunk.subarray(from))

@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { Fault } from '../base/fault.ts'
-import { locateResult, type Splice, spliced } from './large.ts'
+import { locateResult, quickResult, type Splice, spliced } from './ends.ts'
 import { type Member, scanObject } from './scan.ts'
 
 /** Text or bytes of one whole message. */
@@ -29,7 +29,7 @@ export interface NotificationMessage extends Envelope {
 export interface ResultMessage extends Envelope {
   readonly kind: 'result'
   readonly id: Id
-  /** There when the message is large and only its ends were read. */
+  /** There when only the ends of the message were read. */
   readonly splice?: Splice | undefined
 }
 export interface ErrorMessage extends Envelope {
@@ -53,14 +53,19 @@ export interface ProtocolError {
   readonly data?: unknown
 }
 
-/** From this size on, an answer is forwarded without being read in full. */
-const LARGE = 64 * 1024
+/** From this size on it is worth looking for the id at the ends however the message is written. */
+export const LARGE: number = 64 * 1024
 
-/** Reads one message. Never throws. */
+/**
+ * Reads one message. Never throws. Of a result in one of the usual forms only the ends are read; whoever looks at its
+ * members finds out whether the rest is sound.
+ */
 export function readMessage(bytes: Buffer): Message | Invalid {
   if (!isUtf8(bytes)) return { kind: 'invalid', reason: 'is not valid UTF-8' }
-  const located = SPLICE && bytes.length >= LARGE ? locateResult(bytes) : undefined
-  if (located !== undefined) return new LargeResult(bytes, located.id, located.splice)
+  if (SPLICE) {
+    const located = quickResult(bytes) ?? (bytes.length >= LARGE ? locateResult(bytes) : undefined)
+    if (located !== undefined) return new UnreadResult(bytes, located.id, located.splice)
+  }
   const scan = scanObject(bytes)
   if (!scan.ok) return { kind: 'invalid', reason: WRONG[scan.reason] }
   return sortMessage({ bytes, members: scan.members })
@@ -121,7 +126,7 @@ const WRONG = { depth: 'is nested too deeply', syntax: 'is not one JSON object' 
 const SPLICE = process.env['BUSBAR_WIRE'] !== 'parse'
 
 /** Its members are found when somebody asks for them; then a hidden fault in the middle shows as well. */
-class LargeResult implements ResultMessage {
+class UnreadResult implements ResultMessage {
   readonly kind = 'result'
   readonly bytes: Buffer
   readonly id: Id
@@ -137,7 +142,7 @@ class LargeResult implements ResultMessage {
   get members(): readonly Member[] {
     if (this.#members === undefined) {
       const scan = scanObject(this.bytes)
-      if (!scan.ok) throw new Fault('MESSAGE_INVALID', `an answer ${WRONG[scan.reason]}`)
+      if (!scan.ok) throw new Fault('MESSAGE_INVALID', `the answer ${WRONG[scan.reason]}`)
       this.#members = scan.members
     }
     return this.#members

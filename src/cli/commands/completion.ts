@@ -12,6 +12,12 @@ const NAMED: Readonly<Record<string, 'servers' | 'agents' | 'catalog' | 'clients
   enable: 'servers',
   disable: 'servers',
   trust: 'servers',
+  list: 'servers',
+  tools: 'servers',
+  resources: 'servers',
+  read: 'servers',
+  prompts: 'servers',
+  restart: 'servers',
   import: 'clients',
 }
 
@@ -91,6 +97,9 @@ const VALUES = new Set([
   '-t',
   '--agent',
   '--server',
+  '--timeout',
+  '--output',
+  '-o',
   '-e',
   '-H',
 ])
@@ -137,6 +146,7 @@ async function names(
     const { CATALOG } = await import('../../config/catalog.ts')
     return CATALOG.map((entry) => entry.name)
   }
+  if (command === 'call') return sub === undefined ? await addresses(config) : []
   const kind =
     command === 'integrations' && sub === 'remove'
       ? 'servers'
@@ -149,4 +159,31 @@ async function names(
   if (kind === 'servers') return plain(snapshot.servers.keys())
   const { clientsOf } = await import('../../config/clients.ts')
   return clientsOf(snapshot.places, snapshot.root).map((client) => client.id)
+}
+
+/** Tools that are known from earlier runs, by their addresses; of other servers the beginning of one. */
+async function addresses(config: string | undefined): Promise<string[]> {
+  const [{ Manager }, { VERSION }, snapshot] = await Promise.all([
+    import('../../connect/manager.ts'),
+    import('../../base/version.ts'),
+    loadConfig({ config }),
+  ])
+  const unused = () => {
+    throw new Error('completion starts nothing')
+  }
+  const context = {
+    client: { name: 'busbar', version: VERSION },
+    handlers: {},
+    instances: {},
+    ledger: unused,
+  }
+  const manager = new Manager(snapshot.places, context, () => undefined)
+  await manager.apply(snapshot, { start: false, wait: false })
+  return manager.connections.flatMap(({ name, tools }) =>
+    plain([name]).flatMap(() =>
+      tools.length === 0
+        ? [`${name}/`]
+        : plain(tools.map((tool) => tool.name)).map((tool) => `${name}/${tool}`),
+    ),
+  )
 }

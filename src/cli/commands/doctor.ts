@@ -1,26 +1,34 @@
-// `busbar doctor`: cause and remedy of what keeps servers from working. So far: the configuration.
+// `busbar doctor`: cause and remedy of what keeps servers from working: the configuration, then each server itself.
 
 import { chmodSync } from 'node:fs'
 import { Fault } from '../../base/fault.ts'
 import { examine, type Finding } from '../../config/doctor.ts'
+import { effective } from '../../config/effective.ts'
 import { loadConfig } from '../../config/load.ts'
 import { command } from '../command.ts'
+import type { StartFinding } from '../doctor-start.ts'
 import { safe } from '../output.ts'
-import type { Session } from '../session.ts'
+import type { Loaded, Session } from '../session.ts'
 
 export const spec = command({
   summary: 'find what is wrong and how to mend it',
-  options: { fix: { about: 'mend what can be mended without a decision (file permissions)' } },
+  options: {
+    fix: { about: 'mend what can be mended without a decision (file permissions)' },
+    'no-start': { about: 'look at the configuration only, start nothing' },
+  },
   help: `
-Exit 1 when something is wrong.
+Looks at the configuration, then starts every server that is on and trusted and says how far it came: the program that
+runs, its exit code and last words; of a remote one the name, the connection, the certificate and the HTTP status.
+Exit 1 when the configuration is wrong, 4 when only a server does not work.
 
 Examples:
   busbar doctor
+  busbar doctor --no-start
   busbar doctor --fix
   busbar doctor --json`,
   run: async (session, _, options) => {
     const { out } = session
-    const findings = await look(session)
+    const findings = await look(session, options['no-start'] !== true)
     const fixed = options.fix ? findings.filter(repair) : []
     const left = findings.filter((it) => !fixed.includes(it))
     const ok = !left.some((it) => it.severity === 'error')
@@ -31,7 +39,8 @@ Examples:
       summary(left),
     ])
     if (!ok) {
-      const first = left.find((it) => it.severity === 'error')
+      const first = firstError(left)
+      if (first?.fault) throw first.fault
       throw new Fault('CONFIG_INVALID', first?.message ?? 'something is wrong', {
         hint: first?.fix,
         server: first?.server,
@@ -42,9 +51,25 @@ Examples:
 
 // --- internal ---
 
-async function look(session: Session): Promise<Finding[]> {
+async function look(session: Session, start: boolean): Promise<StartFinding[]> {
   const snapshot = await loadConfig(session.loadOptions)
-  return examine(snapshot, session.subjects(snapshot))
+  const subjects = session.subjects(snapshot)
+  const findings = examine(snapshot, subjects)
+  const loaded: Loaded = { snapshot, subjects, active: effective(snapshot, subjects) }
+  // A state folder that is not safe is a finding; nothing can be started with it.
+  if (!start || snapshot.servers.size === 0 || findings.some(({ check }) => check === 'state'))
+    return findings
+  const known = new Set(findings.filter(({ severity }) => severity === 'error').map(({ server }) => server))
+  const { tryServers } = await import('../doctor-start.ts')
+  const tried = await tryServers(session, loaded)
+  // What is wrong with its entry explains why it does not start; once is enough.
+  return [...findings, ...tried.filter((it) => it.severity !== 'error' || !known.has(it.server))]
+}
+
+/** What is wrong with the configuration comes before what may follow from it. */
+function firstError(findings: readonly StartFinding[]): StartFinding | undefined {
+  const errors = findings.filter((it) => it.severity === 'error')
+  return errors.find((it) => it.fault === undefined) ?? errors[0]
 }
 
 /** Makes a finding's repair; true when there was one. */
@@ -54,18 +79,19 @@ function repair(finding: Finding): boolean {
   return true
 }
 
-function forPrograms({ repair: made, ...finding }: Finding): object {
+function forPrograms({ repair: made, fault: _, ...finding }: StartFinding): object {
   return { ...finding, fixable: made !== undefined }
 }
 
-function lines({ out }: Session, finding: Finding): string[] {
+function lines({ out }: Session, finding: StartFinding): string[] {
   const word = {
     ok: out.style('green', 'ok     '),
     warning: out.style('yellow', 'warning'),
     error: out.style('red', 'error  '),
   }
   const fix = finding.fix === undefined ? [] : [`         ${out.style('cyan', 'fix:')} ${safe(finding.fix)}`]
-  return [`${word[finding.severity]}  ${safe(finding.message)}`, ...fix]
+  const stderr = (finding.stderr ?? []).map((line) => `         ${out.style('dim', `| ${safe(line)}`)}`)
+  return [`${word[finding.severity]}  ${safe(finding.message)}`, ...stderr, ...fix]
 }
 
 function summary(findings: readonly Finding[]): string {

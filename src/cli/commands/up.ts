@@ -1,6 +1,7 @@
 // `busbar up`: the gateway. Runs until it is interrupted, follows the configuration, and leaves no process behind.
 
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
 import { Fault } from '../../base/fault.ts'
 import { withLock } from '../../base/lock.ts'
 import { prepareFolder } from '../../base/places.ts'
@@ -28,6 +29,7 @@ Examples:
   busbar up --port 0 --json
   busbar up --config team.yaml --trust`,
   run: async (session, _, options) => {
+    optimiseEarly()
     const loaded = await session.load()
     failOnErrors(loaded.snapshot)
     await alone(loaded, () => serve(session, loaded, portOf(options.port), options.host))
@@ -37,6 +39,14 @@ Examples:
 // --- internal ---
 
 const DRAIN = 5_000
+
+/**
+ * A gateway runs the same few functions from its first call on, so they are worth optimising after a fraction of the
+ * usual number of runs: the first thousands of calls cost half as much. Later versions of Node have no such flag.
+ */
+function optimiseEarly(): void {
+  if (process.versions.v8.startsWith('11.')) setFlagsFromString('--interrupt-budget=10000')
+}
 
 /** One gateway for each home: it owns the servers and the files there. */
 async function alone(loaded: Loaded, work: () => Promise<void>): Promise<void> {

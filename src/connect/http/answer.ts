@@ -1,6 +1,6 @@
 // What an answer over http holds, seen from outside: whose it is, and whether it is several.
 
-import { idOfCut } from '../../wire/large.ts'
+import { idOfCut } from '../../wire/ends.ts'
 import { type Id, readMessage } from '../../wire/message.ts'
 import { scanHead } from '../../wire/scan.ts'
 

@@ -73,8 +73,8 @@ export class Dialer {
 // --- internal ---
 
 /**
- * How many requests may be under way is counted elsewhere, so that long streams take nobody's place. Idle connections go
- * after a while; without such a time node would not heed the server's own either.
+ * How many requests may be under way is counted elsewhere, so that long streams take nobody's place. Idle
+ * connections go after a while; without such a time node would not heed the server's own either.
  */
 const POOL = {
   keepAlive: true,

@@ -14,10 +14,12 @@ import { type Breakage, breakageOf, tooLarge } from './trouble.ts'
 export interface Receiver {
   /** The answer begins, and it is no refusal. */
   accepted(response: IncomingMessage): void
-  message(bytes: Buffer, event: string): void
+  message(bytes: Buffer): void
   ended(): void
   refused(refusal: Refusal): void
   broken(breakage: Breakage): void
+  /** An event of another kind. Without this it is none of ours: some servers keep streams alive with them. */
+  event?(name: string, data: Buffer): void
   /** A stream for everybody goes on after an event that is too large; without this it ends there. */
   oversized?(size: number, head: Buffer, tail: Buffer): void
 }
@@ -75,7 +77,9 @@ export class Exchange {
 
   /** The process may end while this goes on. */
   unref(): void {
-    this.#request?.socket?.unref()
+    const request = this.#request
+    if (request?.socket) request.socket.unref()
+    else request?.once('socket', (socket) => socket.unref())
   }
 
   #send(): void {
@@ -113,13 +117,15 @@ export class Exchange {
       this.#receiver.accepted(response)
       this.#readEvents(response)
     } else if (this.#method !== 'POST' && this.#method !== 'DELETE') this.#refuse(response, status)
-    else if (type === undefined || isJson(type) || status === 202 || status === 204) {
+    else if (status === 202 || status === 204 || type === undefined || isJson(type)) {
       this.#receiver.accepted(response)
-      this.#readWhole(response, Number(headers['content-length'] ?? 0))
+      // "Accepted" is no message.
+      const isMessage = type === undefined ? status === 200 : isJson(type)
+      this.#readWhole(response, Number(headers['content-length'] ?? 0), isMessage)
     } else this.#refuse(response, status)
   }
 
-  #readWhole(response: IncomingMessage, length: number): void {
+  #readWhole(response: IncomingMessage, length: number, isMessage: boolean): void {
     if (length > this.#limit) {
       this.#stop(tooLarge(this.#dialer.place, this.#limit))
       return
@@ -131,7 +137,7 @@ export class Exchange {
     })
     response.on('end', () => {
       if (this.#over) return
-      if (this.#size > 0) for (const message of messagesIn(this.#take())) this.#message(message, 'message')
+      if (isMessage && this.#size > 0) for (const message of messagesIn(this.#take())) this.#message(message)
       this.#end()
     })
     response.on('error', (error) => this.#fail(error))
@@ -143,7 +149,9 @@ export class Exchange {
       event: ({ data, event }) => {
         this.#size = 0
         // An event without data only tells its id.
-        if (data.length > 0) this.#message(data, event)
+        if (data.length === 0) return
+        if (event === 'message') this.#message(data)
+        else if (!this.#over) receiver.event?.(event, data)
       },
       oversized: (size, head, tail) => {
         this.#size = 0
@@ -204,8 +212,8 @@ export class Exchange {
     response.on('error', finish)
   }
 
-  #message(bytes: Buffer, event: string): void {
-    if (!this.#over) this.#receiver.message(bytes, event)
+  #message(bytes: Buffer): void {
+    if (!this.#over) this.#receiver.message(bytes)
   }
 
   #take(): Buffer {

@@ -1,13 +1,13 @@
-// Where a server may be reached. The address a person wrote says what is meant: a private one only if that very host was
-// written. Names are checked when they are dialled, and what was checked is what is dialled, so a name that changes its
-// meaning in between gains nothing.
+// Where a server may be reached. The address a person wrote says what is meant: a private one only if that very host
+// was written. Names are checked when they are dialled, and what was checked is what is dialled, so a name that changes
+// its meaning in between gains nothing.
 
 import { lookup as lookUp } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { Fault } from '../../base/fault.ts'
 import { type Kind, kindOf } from './address.ts'
 
-export interface ResolvedAddress {
+interface ResolvedAddress {
   readonly address: string
   readonly family: number
 }
@@ -15,8 +15,8 @@ export interface ResolvedAddress {
 export type Resolve = (host: string) => Promise<readonly ResolvedAddress[]>
 
 /**
- * A `lookup` for sockets to `target` that refuses what `configured` does not mean. Throws when the host of `target` is an
- * address that is refused: sockets do not look those up.
+ * A `lookup` for sockets to `target` that refuses what `configured` does not mean. Throws when the host of `target` is
+ * an address that is refused: sockets do not look those up.
  */
 export function guardedLookup(target: URL, configured: URL, resolve: Resolve = resolveAll): LookupFunction {
   const allowed = allowedKinds(target, configured)

@@ -100,11 +100,12 @@ test('[R06] an event that is too large is thrown away, one without end ends the 
   expect((await told.end()).code).toBe('MESSAGE_TOO_LARGE')
 })
 
-test('odd events are noise', async () => {
+test('events of other kinds are none of ours', async () => {
   const { state, transport, told } = await start('/m')
   transport.send(message(1, 'initialize'))
   await told.reply(1)
-  state.stream?.write('event: surprise\ndata: x\n\n')
-  await told.until(() => told.noises.length === 1)
+  state.stream?.write(`event: ping\ndata: x\n\n${event({ jsonrpc: '2.0', method: 'n' })}`)
+  await told.until(() => told.messages.length === 2)
   transport.drop(1)
+  expect(told.noises).toEqual([])
 })

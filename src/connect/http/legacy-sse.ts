@@ -1,10 +1,10 @@
-// The oldest way over http (2024-11-05): one stream for all that the server says, and an address it names for all that it
-// is told.
+// The oldest way over http (2024-11-05): one stream for all that the server says, and an address it names for all that
+// it is told.
 
 import type { IncomingMessage } from 'node:http'
 import { Fault } from '../../base/fault.ts'
 import { maskText } from '../../base/redact.ts'
-import { idOfCut } from '../../wire/large.ts'
+import { idOfCut } from '../../wire/ends.ts'
 import type { Diagnosis, OpenTransport, Outgoing, Transport, TransportEvents } from '../transport.ts'
 import { Dialer, type DialOptions } from './dial.ts'
 import { Exchange, type Receiver } from './exchange.ts'
@@ -79,10 +79,12 @@ class LegacySseTransport implements Transport, Receiver {
 
   accepted(_response: IncomingMessage): void {}
 
-  message(bytes: Buffer, event: string): void {
-    if (event === 'endpoint') this.#endpoint(bytes.toString().trim())
-    else if (event === 'message') this.#events.message(bytes)
-    else this.#events.noise(`an event ${event.slice(0, 64)}`)
+  message(bytes: Buffer): void {
+    this.#events.message(bytes)
+  }
+
+  event(name: string, data: Buffer): void {
+    if (name === 'endpoint') this.#endpoint(data.toString().trim())
   }
 
   oversized(size: number, head: Buffer, tail: Buffer): void {

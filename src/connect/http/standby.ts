@@ -1,5 +1,5 @@
-// The stream on which a server of the old era tells what belongs to no request. There is at most one; it is opened again
-// when it ends, ever more slowly while nothing comes.
+// The stream on which a server of the old era tells what belongs to no request. There is at most one; it is opened
+// again when it ends, ever more slowly while nothing comes.
 
 import type { IncomingMessage } from 'node:http'
 import type { Dialer } from './dial.ts'
@@ -56,8 +56,6 @@ export class Standby implements Receiver {
   accepted(_response: IncomingMessage): void {
     this.#opened = performance.now()
     this.#open = true
-    // Whoever only listens does not keep a program running.
-    this.#exchange?.unref()
     this.#host.standbyState(true)
   }
 
@@ -90,6 +88,8 @@ export class Standby implements Receiver {
     const { dialer, headers, limit } = this.#host
     this.#exchange = new Exchange(dialer, limit, this)
     this.#exchange.start('GET', headers.get(this.#lastId))
+    // Whoever only listens does not keep a program running.
+    this.#exchange.unref()
   }
 
   #again(): void {

@@ -2,7 +2,7 @@
 // stream. What the old era adds to that (sessions, a stream that stands by) is kept up here, unseen from above.
 
 import { Fault } from '../../base/fault.ts'
-import { idOfCut } from '../../wire/large.ts'
+import { idOfCut } from '../../wire/ends.ts'
 import type { Diagnosis, OpenTransport, Outgoing, Transport, TransportEvents } from '../transport.ts'
 import { replyIdOf } from './answer.ts'
 import { Call, type CallHost } from './call.ts'

@@ -10,6 +10,7 @@ import {
   LEGACY,
   MODERN,
   message,
+  notification,
   open,
   result,
   serve,
@@ -124,6 +125,23 @@ test('the stream that stands by comes back where it was after the time the serve
   await told.until(() => told.messages.length === 4)
   expect(gets(rig.hits).map(({ headers }) => headers['last-event-id'])).toEqual([undefined, 'e1', 'e2'])
   expect(told.messages.slice(1).every(({ stream }) => stream === undefined)).toBe(true)
+})
+
+test('events of other kinds, and words that go with a status, are no messages', async () => {
+  const { rig, transport, told } = await start((hit, response) => {
+    if (hit.message.id === undefined)
+      response.writeHead(202, { 'content-type': 'text/plain' }).end('Accepted')
+    else stream(response).end(`event: ping\ndata: now\n\n${event(result(hit.message.id))}`)
+  })
+  transport.agree(MODERN)
+  transport.send(notification('notifications/x'))
+  transport.send(message(1, 'tools/call'))
+  await told.reply(1)
+  await rig.until(() => rig.hits.length === 2)
+  transport.send(message(2, 'tools/call'))
+  await told.reply(2)
+  expect(told.messages.map(({ value }) => value.id)).toEqual([1, 2])
+  expect(told.noises).toEqual([])
 })
 
 test('there is one stream that stands by, and none where the server has none', async () => {

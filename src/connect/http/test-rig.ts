@@ -7,7 +7,7 @@ import type { Fault } from '../../base/fault.ts'
 import type { OpenTransport, Outgoing, Transport, TransportEvents } from '../transport.ts'
 
 /** Lets tests wait for something to be true without looking at a clock. */
-export class Watch {
+class Watch {
   readonly #waiting = new Set<() => void>()
 
   changed(): void {

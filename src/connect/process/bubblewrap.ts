@@ -8,8 +8,7 @@ import { isolation } from './sandbox.ts'
 
 /**
  * The path of a bubblewrap that works. It is looked for with Busbar's own PATH: a server's entry must not
- * choose who confines it. A success is remembered, a failure is not: the person may be installing it right
- * now.
+ * choose who confines it. A success is remembered, a failure is not: it may be being installed.
  */
 export async function findBubblewrap(network: boolean, path = process.env['PATH']): Promise<string> {
   const key = `${network} ${path}`

@@ -20,19 +20,16 @@ export function childEnvironment(
 
 // --- internal ---
 
-// Who the person is and where programs and files are: npx and uvx find themselves by PATH and their caches by
-// HOME.
+// Who the person is and where things are: npx and uvx are found by PATH, their caches by HOME.
 const PERSON = ['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'USER']
 // How text and times are written.
 const PLACE = ['LANG', 'LANGUAGE', 'TZ']
-// Names of folders, not secrets: without them a moved cache is filled twice, and rootless podman and docker
-// fail.
+// Names of folders, no secrets: without them a moved cache is filled twice and rootless podman fails.
 const FOLDERS = ['XDG_CACHE_HOME', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_RUNTIME_DIR', 'XDG_STATE_HOME']
 // A company's own authority: without it npx and uvx cannot download behind a proxy that opens TLS.
 const AUTHORITIES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_DIR', 'SSL_CERT_FILE']
 // What opens something (SSH_AUTH_SOCK, DBUS_SESSION_BUS_ADDRESS, DISPLAY, DOCKER_HOST) or changes how
-// programs load (NODE_OPTIONS, LD_PRELOAD, PYTHONPATH) is left out; a server that needs it has it in its
-// entry.
+// programs load (NODE_OPTIONS, LD_PRELOAD, PYTHONPATH) is left out; an entry can name it.
 const PASSING = new Set([...PERSON, ...PLACE, ...FOLDERS, ...AUTHORITIES])
 
 const PROXY = /^(?:https?|all|no)_proxy$/i

@@ -49,8 +49,7 @@ export function openLedger(places: Places): Ledger {
           try {
             append(file, { pid, started })
           } catch {
-            // The disk is full since a moment ago. The mark, which is the file's name, finds the server as
-            // well.
+            // The disk has just filled up. The mark, which is the file's name, will do.
           }
         },
         remove: () => remove(file),

@@ -18,10 +18,7 @@ export function killAtExit(tree: ProcessTree): () => void {
 const live = new Set<ProcessTree>()
 let installed = false
 
-/**
- * Nothing can be waited for here. One look serves all, and a second one finds who was being started at the
- * first.
- */
+/** Nothing can be waited for here. One look serves all; a second finds who was just being started. */
 function killAll(): void {
   for (let look = 0; look < 2 && live.size > 0; look++) {
     const snapshot = sighted(() => new Snapshot())

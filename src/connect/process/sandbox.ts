@@ -1,5 +1,4 @@
-// Confines a server with bubblewrap: it sees the system's programs, its own program, and the paths its entry
-// lists.
+// Confines a server with bubblewrap: it sees the system, its own program and the paths its entry lists.
 //
 // HOME is empty and in memory unless it is listed. `npx` and `uvx` work there but download anew at every
 // start: npm fails on a read-only cache, and a writable one would let a confined server plant code for
@@ -105,10 +104,7 @@ function listedMounts({ read, write, root }: Sandbox, { cwd, env, server }: Prog
   return mounts
 }
 
-/**
- * What must be readable for a program to start: its file, its interpreter, and the folders installed with
- * them.
- */
+/** What must be readable for a program to start: its file, its interpreter, what is installed with them. */
 function neededBy(file: string, { cwd, env }: Program): Set<string> {
   const needed = new Set<string>()
   for (let next: string | undefined = file, depth = 0; next !== undefined && depth < 4; depth++) {
@@ -135,8 +131,7 @@ function linksOf(path: string): string[] {
 
 /**
  * Node and Python find their modules in `lib` beside `bin`. Only these two are shown, and of a program that
- * lies elsewhere only its file: what else is there (`~/.local/share`, a project's `.env`) is none of its
- * business.
+ * lies elsewhere only its file: what else is there (`~/.local/share`, a project's `.env`) stays hidden.
  */
 function installation(file: string): string[] {
   const folder = dirname(file)

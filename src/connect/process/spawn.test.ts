@@ -65,9 +65,9 @@ test('a command is found by PATH or from its folder, and told its name', async (
 test('leads a session of its own', async (scope) => {
   const { server, line } = await stageNode(
     scope,
-    `process.stdin.resume(); console.log(require('fs').readFileSync('/proc/self/stat', 'utf8').split(') ')[1])`,
+    `process.stdin.resume(); console.log('' + require('fs').readFileSync('/proc/self/stat'))`,
   )
-  const [, , group, session] = (await line()).split(' ').map(Number)
+  const [, , group, session] = (await line()).replace(/.*\) /, '').split(' ').map(Number)
   expect([group, session]).toEqual([server.pid, server.pid])
 })
 

@@ -56,8 +56,7 @@ export class StderrRing {
     if (this.#written <= KEPT_BYTES) return this.#bytes.toString('utf8', 0, this.#written)
     const start = this.#written % KEPT_BYTES
     const whole = Buffer.concat([this.#bytes.subarray(start), this.#bytes.subarray(0, start)])
-    // The first line has lost its beginning, perhaps within a character; a single endless line has no better
-    // one.
+    // The first line has lost its beginning, perhaps within a character. One endless line is all there is.
     return whole.toString('utf8', whole.indexOf(0x0a) + 1)
   }
 }

@@ -44,10 +44,7 @@ export class Snapshot {
     return [...found]
   }
 
-  /**
-   * The group's number, unless it was given to a stranger: no number is given away while its group has
-   * members.
-   */
+  /** The group's number, unless a stranger has it: no number is given away while its group has members. */
   #groupOf({ leader }: Root): number | undefined {
     if (leader === undefined) return undefined
     const present = this.table.get(leader.pid)

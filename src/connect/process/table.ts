@@ -3,10 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
-/**
- * One process. Its number may be given away after it ended; together with its start it is unique until a
- * reboot.
- */
+/** One process. Its number may be given away after it ended; with its start it is unique until a reboot. */
 export interface Process {
   readonly pid: number
   readonly parent: number

@@ -6,8 +6,7 @@ import { isAlive, type Process } from './table.ts'
 
 export class ProcessTree {
   readonly #root: Root
-  // Those seen before: a process that left the group, lost the mark and then its parent is still known by
-  // number.
+  // Those seen before: who left the group, lost the mark and then its parent is still known by number.
   #known: readonly Process[]
 
   constructor(root: Root) {
@@ -52,10 +51,7 @@ export class ProcessTree {
     }
   }
 
-  /**
-   * Kills until none is left; gives those that are nevertheless: the kernel has stuck them, or they are not
-   * ours.
-   */
+  /** Kills until none is left; gives those that are: stuck in the kernel, or not ours to kill. */
   async kill(withinMs: number): Promise<readonly number[]> {
     const deadline = performance.now() + withinMs
     do {

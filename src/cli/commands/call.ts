@@ -1,0 +1,139 @@
+// `busbar call SERVER/TOOL`: calls a tool, once, and shows what came of it.
+
+import { readFileSync } from 'node:fs'
+import { text as readAll } from 'node:stream/consumers'
+import { Fault } from '../../base/fault.ts'
+import type { Progress } from '../../call/call.ts'
+import type { CallResult } from '../../call/result.ts'
+import { duration } from '../../config/schema-values.ts'
+import { checkArguments, readArguments } from '../call-arguments.ts'
+import { command } from '../command.ts'
+import { EXIT } from '../exit.ts'
+import { type Output, safeJson } from '../output.ts'
+import { withHub } from '../private-hub.ts'
+import { checkOutput, OUTPUT_OPTIONS, saveFile } from '../save-file.ts'
+import type { Session } from '../session.ts'
+import { namedServer } from '../settle.ts'
+import { firstBinary, resultLines } from '../show-result.ts'
+
+interface CallOptions {
+  readonly agent?: string
+  readonly timeout?: string
+  readonly 'no-check'?: boolean
+  readonly output?: string
+  readonly force?: boolean
+}
+
+export const spec = command({
+  summary: 'call a tool',
+  words: '<server/tool> [arguments...]',
+  options: {
+    agent: { value: 'name', about: 'as this agent, with what it may use' },
+    timeout: { value: 'time', about: 'give up after so long without progress, such as 30s' },
+    'no-check': { about: 'send the arguments without looking at the tool’s schema' },
+    ...OUTPUT_OPTIONS,
+  },
+  help: `
+Arguments: key=value as the tool's schema says (numbers, true, JSON lists and objects; else text), key:=JSON whatever it
+says, key=@FILE for a file's text; or one JSON object; or - for a JSON object on stdin.
+With --json the result is printed exactly as the server gave it. Exit 5 when the tool says that it failed.
+
+Examples:
+  busbar call files/read_text_file path=README.md
+  busbar call github:create_issue title="It fails" labels:='["bug"]' body=@report.md
+  echo '{"a": 1, "b": 2}' | busbar call calculator/add - --json
+  busbar call browser/screenshot --output page.png --timeout 2m`,
+  run: async (session, [address = '', ...words], options) => {
+    const { server, tool } = partsOf(address)
+    const timeout = timeoutOf(options.timeout)
+    checkOutput(options)
+    const loaded = await session.load({ warnings: false })
+    await withHub(session, loaded, {}, async (hub, line) => {
+      const { out, signal } = session
+      const connection = namedServer(hub, loaded, options.agent, server)
+      line.show(`starting ${server}`)
+      await connection.ready(signal)
+      const known = connection.tool(tool)?.tool
+      const given = await argumentsOf(session, words, known?.inputSchema ?? {}, options)
+      line.show(`calling ${server}/${tool}`)
+      // A tool that is not there is told by the call, which knows what else there is.
+      const result = await hub.as(options.agent).call(`${server}/${tool}`, given, {
+        signal,
+        timeout,
+        onProgress: (progress) => line.show(`${server}/${tool}: ${progressText(progress)}`),
+      })
+      line.end()
+      show(result, out, options)
+      if (result.isError) process.exitCode = EXIT.toolError
+    })
+  },
+})
+
+// --- internal ---
+
+/** `server/tool`, or `server:tool` as people say it. */
+function partsOf(address: string): { server: string; tool: string } {
+  const cut = address.search(/[/:]/)
+  const [server, tool] = [address.slice(0, cut), address.slice(cut + 1)]
+  if (cut > 0 && tool !== '') return { server, tool }
+  throw new Fault('USAGE', `"${address}" names no tool`, {
+    hint: `write server/tool; see what there is: busbar tools${cut < 0 && address !== '' ? ` ${address}` : ''}`,
+  })
+}
+
+function timeoutOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const parsed = duration.safeParse(text)
+  if (parsed.success && parsed.data > 0) return parsed.data
+  throw new Fault('USAGE', `--timeout is "${text}"`, { hint: 'write it like 500ms, 30s or 2m' })
+}
+
+async function argumentsOf(
+  { out }: Session,
+  words: readonly string[],
+  schema: Readonly<Record<string, unknown>>,
+  options: CallOptions,
+): Promise<Record<string, unknown>> {
+  const given = await readArguments(words, options['no-check'] ? {} : schema, {
+    file: readText,
+    input: () => readAll(process.stdin),
+  })
+  if (options['no-check']) return given
+  const { errors, warnings } = checkArguments(given, schema)
+  for (const warning of warnings) out.warn(warning)
+  if (errors.length > 0)
+    throw new Fault('USAGE', errors.join('; '), { hint: 'to send it as it is, add --no-check' })
+  return given
+}
+
+function readText(path: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(path))
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    const why = error instanceof TypeError ? 'it is no text' : error.message
+    throw new Fault('USAGE', `${path} cannot be sent: ${why}`, {
+      hint: `to send the text itself, quote it as JSON: key:='"@${path}"'`,
+      cause: error,
+    })
+  }
+}
+
+function progressText({ progress, total, message }: Progress): string {
+  const part = total === undefined ? String(progress) : `${progress} of ${total}`
+  return message === undefined ? part : `${part}, ${message}`
+}
+
+function show(result: CallResult, out: Output, options: CallOptions): void {
+  if (options.output !== undefined) {
+    const binary = firstBinary(result.json())
+    if (binary) {
+      saveFile(options.output, binary.bytes, options)
+      out.note(`wrote ${options.output} (${binary.type}, ${binary.bytes.length} bytes)`)
+    } else out.warn(`nothing was written to ${options.output}: the result is text only`)
+  }
+  // On a pipe byte for byte; a terminal must not be acted on, and escapes leave the value as it is.
+  if (out.json) out.raw(process.stdout.isTTY ? safeJson(result.bytes.toString('utf8')) : result.bytes)
+  if (out.json) out.raw('\n')
+  else out.answer({}, () => resultLines(result.json()))
+}

@@ -1,0 +1,76 @@
+// `busbar read SERVER URI`: the contents of a resource.
+
+import { Fault } from '../../base/fault.ts'
+import { isRecord } from '../../connect/definitions.ts'
+import { command } from '../command.ts'
+import { safe } from '../output.ts'
+import { withHub } from '../private-hub.ts'
+import { checkOutput, saveFile } from '../save-file.ts'
+import { namedServer } from '../settle.ts'
+
+export const spec = command({
+  summary: 'read a resource',
+  words: '<server> <uri>',
+  options: {
+    output: { short: 'o', value: 'file', about: 'write it to this file' },
+    force: { about: 'replace that file if it exists' },
+    agent: { value: 'name', about: 'as this agent, with what it may use' },
+  },
+  help: `
+Text goes to stdout; what is no text goes to a file or a pipe, byte for byte.
+
+Examples:
+  busbar read docs docs://intro
+  busbar read camera camera://front --output front.jpg
+  busbar read docs docs://intro --json`,
+  run: async (session, [server = '', uri = ''], options) => {
+    const { out, signal } = session
+    checkOutput(options)
+    const loaded = await session.load({ warnings: false })
+    await withHub(session, loaded, {}, async (hub, line) => {
+      const connection = namedServer(hub, loaded, options.agent, server)
+      line.show(`starting ${server}`)
+      await connection.ready(signal)
+      line.show(`reading ${uri}`)
+      const result = await hub.as(options.agent).read(server, uri, { signal })
+      line.end()
+      const contents = contentsOf(result, server)
+      const { output } = options
+      if (output !== undefined) saveFile(output, bytesOf(contents), options)
+      if (out.json) out.answer(result, () => '')
+      else if (output === undefined) print(contents, (data) => out.raw(data))
+      else out.note(`wrote ${output}`)
+    })
+  },
+})
+
+// --- internal ---
+
+type Content = Readonly<Record<string, unknown>>
+
+function contentsOf(result: Readonly<Record<string, unknown>>, server: string): Content[] {
+  const contents = Array.isArray(result['contents']) ? result['contents'].filter(isRecord) : []
+  if (contents.length > 0) return contents
+  throw new Fault('MESSAGE_INVALID', `${server} answered without contents`, { server })
+}
+
+function bytesOf(contents: readonly Content[]): Buffer {
+  return Buffer.concat(
+    contents.map(({ text, blob }) =>
+      typeof text === 'string' ? Buffer.from(text) : Buffer.from(String(blob ?? ''), 'base64'),
+    ),
+  )
+}
+
+function print(contents: readonly Content[], write: (data: string | Uint8Array) => void): void {
+  if (!process.stdout.isTTY) {
+    write(bytesOf(contents))
+    return
+  }
+  const binary = contents.find(({ text }) => typeof text !== 'string')
+  if (binary)
+    throw new Fault('USAGE', `${binary['uri']} is no text (${binary['mimeType'] ?? 'of no stated type'})`, {
+      hint: 'write it to a file: --output FILE',
+    })
+  for (const { text } of contents) write(`${safe(String(text))}\n`)
+}

@@ -1,0 +1,85 @@
+// Asks the running gateway over its socket. There is at most one for a state folder, and only its owner can reach it.
+
+import { request } from 'node:http'
+import { dirname } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { CODES, type Code, Fault } from '../base/fault.ts'
+import { gatewaySocket, type Places, unsafeReason } from '../base/places.ts'
+import { isRecord } from '../connect/definitions.ts'
+
+interface Asking {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly signal: AbortSignal
+  /** What to do instead where no gateway runs. */
+  readonly otherwise?: string | undefined
+  /** Milliseconds. */
+  readonly timeout?: number | undefined
+}
+
+/** The gateway's answer as data; its refusals, and its absence, are thrown as faults. */
+export async function askGateway(
+  places: Places,
+  { method, path, signal, otherwise, timeout = 150_000 }: Asking,
+): Promise<Record<string, unknown>> {
+  const socketPath = gatewaySocket(places)
+  const reason = unsafeReason(dirname(socketPath))
+  // Whoever owns the folder could listen in the gateway's place.
+  if (reason !== undefined) throw new Fault('STATE_REFUSED', `${dirname(socketPath)} ${reason}`)
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout)])
+  const { status, body } = await new Promise<{ status: number; body: string }>((resolve, reject) => {
+    const asked = request(
+      { socketPath, method, path, signal: limit, headers: { host: 'localhost', 'content-length': 0 } },
+      (response) =>
+        void text(response).then((all) => resolve({ status: response.statusCode ?? 0, body: all }), reject),
+    )
+    asked.on('error', reject)
+    asked.end()
+  }).catch((error: unknown) => {
+    throw unanswered(error, signal, otherwise)
+  })
+  const answer = parse(body)
+  if (status >= 200 && status < 300) return answer
+  throw refusal(answer, status)
+}
+
+// --- internal ---
+
+function unanswered(error: unknown, signal: AbortSignal, otherwise: string | undefined): unknown {
+  if (!(error instanceof Error)) return error
+  if (signal.aborted) return new Fault('CALL_CANCELLED', 'interrupted')
+  const code = 'code' in error ? error.code : undefined
+  if (code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'ENOTSOCK')
+    return new Fault('GATEWAY_ABSENT', 'no gateway is running', {
+      hint: `start one: busbar up${otherwise ? `; or ${otherwise}` : ''}`,
+    })
+  return new Fault('SERVER_UNREACHABLE', `the gateway does not answer: ${error.message}`, { cause: error })
+}
+
+function parse(body: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(body)
+    if (isRecord(value)) return value
+  } catch {
+    // Said below, like everything else that is no object.
+  }
+  throw new Fault('MESSAGE_INVALID', 'the gateway answered with something that is no JSON object', {
+    hint: 'is it of the same version? restart it: busbar up',
+  })
+}
+
+function refusal(answer: Record<string, unknown>, status: number): Fault {
+  const { code, message, hint, server } = isRecord(answer['error']) ? answer['error'] : answer
+  return new Fault(isCode(code) ? code : 'SERVER_ERROR', textOr(message, `the gateway answered ${status}`), {
+    hint: typeof hint === 'string' ? hint : undefined,
+    server: typeof server === 'string' ? server : undefined,
+  })
+}
+
+function isCode(code: unknown): code is Code {
+  return typeof code === 'string' && Object.hasOwn(CODES, code)
+}
+
+function textOr(value: unknown, otherwise: string): string {
+  return typeof value === 'string' ? value : otherwise
+}

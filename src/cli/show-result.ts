@@ -1,0 +1,66 @@
+// A tool's result for people: text as text, everything else in one line each.
+
+import type { ToolResult } from '../call/result.ts'
+import { isRecord } from '../connect/definitions.ts'
+import { safe } from './output.ts'
+
+export interface Binary {
+  readonly type: string
+  readonly bytes: Buffer
+}
+
+export function resultLines(result: ToolResult): string[] {
+  const content = Array.isArray(result.content) ? result.content.filter(isRecord) : []
+  const lines = content.map((part) => safe(contentText(part)))
+  const { structuredContent } = result
+  const text = content.some(({ type }) => type === 'text')
+  // Servers repeat what is structured as text, for clients that know only that.
+  if (structuredContent !== undefined && !text) lines.push(safe(JSON.stringify(structuredContent, null, 2)))
+  return lines.length > 0 ? lines : ['(an empty result)']
+}
+
+/** The first content that is no text. */
+export function firstBinary(result: ToolResult): Binary | undefined {
+  const content = Array.isArray(result.content) ? result.content.filter(isRecord) : []
+  for (const { type, data, mimeType, resource } of content) {
+    if ((type === 'image' || type === 'audio') && typeof data === 'string')
+      return { type: String(mimeType), bytes: Buffer.from(data, 'base64') }
+    if (type === 'resource' && isRecord(resource) && typeof resource['blob'] === 'string')
+      return { type: String(resource['mimeType']), bytes: Buffer.from(resource['blob'], 'base64') }
+  }
+  return undefined
+}
+
+// --- internal ---
+
+function contentText(part: Readonly<Record<string, unknown>>): string {
+  const { type, text, data, mimeType, resource } = part
+  switch (type) {
+    case 'text':
+      return String(text)
+    case 'image':
+    case 'audio':
+      return `[${type} ${mimeType ?? 'of no stated type'} ${sizeOf(data)}]`
+    case 'resource_link':
+      return `[link ${[part['uri'], part['title'] ?? part['name'], mimeType].filter(isSaid).join(' ')}]`
+    case 'resource':
+      return isRecord(resource) ? resourceText(resource) : '[resource without content]'
+    default:
+      return `[${type ?? 'content'} of a kind that cannot be shown; see it with --json]`
+  }
+}
+
+function resourceText({ uri, mimeType, text, blob }: Record<string, unknown>): string {
+  const head = `[resource ${[uri, mimeType].filter(isSaid).join(' ')}`
+  if (typeof text === 'string') return `${head}]\n${text}`
+  return `${head} ${sizeOf(blob)}]`
+}
+
+function sizeOf(base64: unknown): string {
+  const size = typeof base64 === 'string' ? Buffer.byteLength(base64, 'base64') : 0
+  return `${size} bytes`
+}
+
+function isSaid(value: unknown): boolean {
+  return value !== undefined && value !== ''
+}
