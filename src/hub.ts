@@ -15,6 +15,7 @@ import type { Handlers } from './connect/answers.ts'
 import type { Connection } from './connect/connection.ts'
 import type { InProcessServer } from './connect/in-process.ts'
 import { type Applied, Manager, type ManagerEvent } from './connect/manager.ts'
+import { closeInheritedFiles } from './connect/process/inherited-files.ts'
 import { type Ledger, openLedger, type Reaped, reapDeadOwners } from './connect/process/ledger.ts'
 import type { ServerStatus } from './connect/status.ts'
 import { type Actor, actorOf, OWNER } from './policy/access.ts'
@@ -58,6 +59,8 @@ export async function createHub(options: HubOptions = {}): Promise<Hub> {
 /** The same for what is already read: used by the command line, which said what is wrong with it. */
 export async function hubOf(active: Snapshot, options: HubOptions = {}): Promise<Hub> {
   const hub = new Hub({ ...options, env: active.env }, active.places)
+  // This process is Busbar's own, so what it was given open is not for servers.
+  closeInheritedFiles()
   await hub.startWith(active)
   return hub
 }

@@ -2,7 +2,7 @@
 
 export { CODES, type Code, Fault } from './base/fault.ts'
 export type { Environment, Places } from './base/places.ts'
-export type { CallOptions, Progress } from './call/call.ts'
+export { type CallOptions, JsonText, type Progress } from './call/call.ts'
 export type { AgentHandle, AgentTool, Listed, Readiness, ServerClient } from './call/handle.ts'
 export type { CallResult, ToolResult } from './call/result.ts'
 export { CATALOG, type CatalogEntry } from './config/catalog.ts'

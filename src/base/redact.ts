@@ -47,6 +47,29 @@ export function maskText(text: string): string {
 }
 
 /**
+ * Takes given secrets out of texts, in whatever form they come back: as they are, in an address, in base64, in JSON.
+ * Short ones are left alone, because they would be found in ordinary words.
+ */
+export function scrubber(secrets: Iterable<string>): (text: string) => string {
+  const forms = new Set<string>()
+  for (const secret of secrets) {
+    if (secret.length < SHORTEST_SECRET) continue
+    const quoted = JSON.stringify(secret).slice(1, -1)
+    const base64 = Buffer.from(secret).toString('base64')
+    for (const form of [secret, encodeURIComponent(secret), quoted, base64, base64.replace(/=+$/, '')])
+      forms.add(form)
+  }
+  if (forms.size === 0) return (text) => text
+  // The longest first, or the end of one that begins like another would stay.
+  const ordered = [...forms].sort((one, other) => other.length - one.length)
+  const pattern = new RegExp(
+    ordered.map((form) => form.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')).join('|'),
+    'g',
+  )
+  return (text) => text.replace(pattern, MASK)
+}
+
+/**
  * Arguments with secrets masked: what follows a flag such as `--api-key`, and every `NAME=value`, `Name: value` and
  * member of JSON inside an argument whose name says so. Only the value is masked: of a command that a shell or an
  * interpreter would run, the rest stays readable, or nobody could judge it.
@@ -65,6 +88,8 @@ export function maskArguments(args: readonly string[], isReference: (text: strin
 }
 
 // --- internal ---
+
+const SHORTEST_SECRET = 6
 
 /** `"apiKey": "…"`, unless the value is a reference. */
 const MEMBER = /("([\w-]+)"\s*:\s*")(?!\$\{)(?:[^"\\]|\\.)+"/g

@@ -34,6 +34,16 @@ export interface CallOptions {
   readonly onProgress?: ((progress: Progress) => void) | undefined
 }
 
+/** Arguments as JSON text, for whom every digit counts: 12345678901234567891 is not …7000. */
+export class JsonText {
+  readonly text: string
+
+  constructor(text: string) {
+    JSON.parse(text)
+    this.text = text
+  }
+}
+
 /** Calls `server/tool`. A tool that fails is a result; what prevents a result is thrown as a fault. */
 export async function call(
   context: CallContext,
@@ -57,9 +67,9 @@ export async function call(
     connection,
     {
       method: 'tools/call',
-      inside: `"name":${JSON.stringify(name)},"arguments":${JSON.stringify(args ?? {})}`,
+      inside: `"name":${JSON.stringify(name)},"arguments":${args instanceof JsonText ? args.text : JSON.stringify(args ?? {})}`,
       name,
-      headers: paramHeaderValues(known.headers, args),
+      headers: paramHeaderValues(known.headers, args instanceof JsonText ? JSON.parse(args.text) : args),
       signal: options.signal,
       timeout: options.timeout,
       onNotification: options.onProgress && progressTo(options.onProgress),

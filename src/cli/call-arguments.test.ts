@@ -48,7 +48,9 @@ const typed: [string, unknown][] = [
 ]
 for (const [word, expected] of typed)
   test(`${word} is read as ${JSON.stringify(expected)}`, async () => {
-    expect(await read(word)).toEqual(expected)
+    const { values, text } = await read(word)
+    expect(values).toEqual(expected)
+    expect(JSON.parse(text)).toEqual(expected)
   })
 
 const wrong: [string, RegExp][] = [
@@ -59,9 +61,6 @@ const wrong: [string, RegExp][] = [
   ['map=[]', /expected object/],
   ['maybe=x', /expected integer$/],
   ['any:={', /any: not JSON/],
-  ['ratio=0.1000000000000000055511151231257827', /more digits/],
-  ['any:={"deep":[12345678901234567891]}', /12345678901234567891 has more digits/],
-  ['any:=1e999', /more digits/],
   ['=x', /is no argument/],
   ['[1]', /is no argument/],
 ]
@@ -70,9 +69,12 @@ for (const [word, message] of wrong)
     await expect(read(word)).rejects.toThrow(message)
   })
 
-test('numbers that a double holds are exact, however they are written', async () => {
-  const words = ['9007199254740992', '1e300', '0.10000000000000000', '100000000000000000000', '-0.5']
-  for (const word of words) expect(await read(`ratio=${word}`)).toEqual({ ratio: Number(word) })
+test('numbers are sent with the digits they were typed with', async () => {
+  for (const word of ['12345678901234567891', '0.1000000000000000055511151231257827', '1e999', '1.0', '-0'])
+    expect((await read(`ratio=${word}`)).text).toBe(`{"ratio":${word}}`)
+  expect((await read('any:={"deep":[12345678901234567891]}')).text).toBe(
+    '{"any":{"deep":[12345678901234567891]}}',
+  )
 })
 
 test('what is missing is named with what the schema says of it', () => {

@@ -4,7 +4,6 @@ import { Fault } from '../base/fault.ts'
 import { nearest } from '../base/suggest.ts'
 import { isRecord } from '../connect/definitions.ts'
 import { scanObject } from '../wire/scan.ts'
-import { inexactNumber } from './exact-number.ts'
 import { type Schema, typesOf } from './schema-types.ts'
 
 export interface Sources {
@@ -12,12 +11,18 @@ export interface Sources {
   readonly input: () => Promise<string>
 }
 
+/** Arguments as data to look at, and as the text that is sent: 12345678901234567891 keeps its digits. */
+export interface Arguments {
+  readonly values: Readonly<Record<string, unknown>>
+  readonly text: string
+}
+
 /** `key=value…`, one JSON object, or `-` for JSON on stdin. */
 export async function readArguments(
   words: readonly string[],
   schema: Schema,
   sources: Sources,
-): Promise<Record<string, unknown>> {
+): Promise<Arguments> {
   const [first = '', ...rest] = words
   const whole = first === '-' || first.trimStart().startsWith('{')
   if (!whole) return pairs(words, schema, sources)
@@ -63,9 +68,19 @@ export function checkArguments(given: Readonly<Record<string, unknown>>, schema:
 
 // --- internal ---
 
-function pairs(words: readonly string[], schema: Schema, sources: Sources): Record<string, unknown> {
+/** A value and how it is written in JSON. */
+interface Written {
+  readonly value: unknown
+  readonly text: string
+}
+
+function written(value: unknown): Written {
+  return { value, text: JSON.stringify(value) }
+}
+
+function pairs(words: readonly string[], schema: Schema, sources: Sources): Arguments {
   const known = propertiesOf(schema)
-  const given = new Map<string, unknown>()
+  const given = new Map<string, Written>()
   for (const word of words) {
     const [, key, forced, text = ''] = /^([^=]+?)(:?)=([\s\S]*)$/.exec(word) ?? []
     if (key === undefined)
@@ -74,19 +89,22 @@ function pairs(words: readonly string[], schema: Schema, sources: Sources): Reco
     const value = text.startsWith('@') ? sources.file(text.slice(1)) : text
     given.set(key, forced === ':' ? json(value, key) : typed(value, key, known[key], schema))
   }
-  return Object.fromEntries(given)
+  return {
+    values: Object.fromEntries([...given].map(([key, { value }]) => [key, value])),
+    text: `{${[...given].map(([key, { text }]) => `${JSON.stringify(key)}:${text}`).join(',')}}`,
+  }
 }
 
-function typed(text: string, key: string, property: unknown, schema: Schema): unknown {
+function typed(text: string, key: string, property: unknown, schema: Schema): Written {
   const types = typesOf(property, schema)
-  if (types.size === 0 || types.has('string')) return text
+  if (types.size === 0 || types.has('string')) return written(text)
   const word = text.trim()
   if ((types.has('number') || types.has('integer')) && NUMBER.test(word)) {
-    const value = json(word, key)
-    if (types.has('number') || Number.isInteger(value)) return value
+    const number = json(word, key)
+    if (types.has('number') || Number.isInteger(number.value)) return number
   }
-  if (types.has('boolean') && /^(?:true|false)$/.test(word)) return word === 'true'
-  if (types.has('null') && word === 'null') return null
+  if (types.has('boolean') && /^(?:true|false)$/.test(word)) return written(word === 'true')
+  if (types.has('null') && word === 'null') return written(null)
   if ((types.has('array') && word.startsWith('[')) || (types.has('object') && word.startsWith('{')))
     return json(word, key)
   const wanted = [...types].filter((type) => type !== 'null').join(' or ')
@@ -100,31 +118,24 @@ function typed(text: string, key: string, property: unknown, schema: Schema): un
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
-function object(text: string, what: string): Record<string, unknown> {
-  const value = json(text, what)
+function object(text: string, what: string): Arguments {
+  const { value } = json(text, what)
   if (!isRecord(value)) throw usage(`${what} must be a JSON object`)
   const scan = scanObject(Buffer.from(text))
   const keys = scan.ok ? scan.members.map(({ key }) => key) : []
   const twice = keys.find((key, index) => keys.indexOf(key) !== index)
   if (twice !== undefined) throw usage(`"${twice}" is given twice`)
-  return value
+  return { values: value, text }
 }
 
-function json(text: string, what: string): unknown {
-  let value: unknown
+function json(text: string, what: string): Written {
   try {
-    value = JSON.parse(text)
+    return { value: JSON.parse(text), text }
   } catch (error) {
     throw usage(`${what}: not JSON: ${error instanceof Error ? error.message : error}`, {
       hint: `quote it for your shell: '{"key": "value"}'`,
     })
   }
-  const inexact = inexactNumber(text)
-  if (inexact !== undefined)
-    throw usage(`${what}: ${inexact} has more digits than can be sent as a number`, {
-      hint: 'if the tool takes text, send it as text: key:=\'"…"\'',
-    })
-  return value
 }
 
 function propertiesOf(schema: Schema): Readonly<Record<string, unknown>> {

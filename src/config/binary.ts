@@ -72,9 +72,10 @@ export function isInside(path: string, folder: string): boolean {
 // --- internal ---
 
 function executable(file: string): string | undefined {
-  // Most folders on the PATH do not have it, and an exception costs more than a look.
-  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return undefined
   try {
+    // Most folders on the PATH do not have it, and an exception costs more than a look; one that may not be looked
+    // into throws all the same.
+    if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return undefined
     accessSync(file, constants.X_OK)
     return file
   } catch {

@@ -34,6 +34,13 @@ export interface Ask {
   readonly onNotification?: ((message: NotificationMessage) => void) | undefined
 }
 
+/** Whom it is about. */
+export interface Subject {
+  readonly server: string
+  /** Takes the server's secrets out of a text. */
+  readonly scrub: (text: string) => string
+}
+
 export interface ChannelEvents {
   request(message: RequestMessage, respond: (answer: Answer) => void): void
   notification(message: NotificationMessage): void
@@ -45,6 +52,7 @@ export interface ChannelEvents {
 export class Channel implements TransportEvents {
   readonly #events: ChannelEvents
   readonly #server: string
+  readonly #scrub: (text: string) => string
   readonly #pending = new Map<number, Pending>()
   #transport: Transport | undefined
   readonly #deadlines = new Deadlines((now) => this.#expire(now))
@@ -55,13 +63,14 @@ export class Channel implements TransportEvents {
   /** When the last message came in, on the monotonic clock. */
   lastHeard = performance.now()
 
-  private constructor(server: string, events: ChannelEvents) {
+  private constructor({ server, scrub }: Subject, events: ChannelEvents) {
     this.#server = server
+    this.#scrub = scrub
     this.#events = events
   }
 
-  static async open(server: string, open: OpenTransport, events: ChannelEvents): Promise<Channel> {
-    const channel = new Channel(server, events)
+  static async open(subject: Subject, open: OpenTransport, events: ChannelEvents): Promise<Channel> {
+    const channel = new Channel(subject, events)
     channel.#transport = await open(channel)
     if (channel.#closed) await channel.#transport.close()
     return channel
@@ -76,7 +85,8 @@ export class Channel implements TransportEvents {
   }
 
   get diagnosis(): Diagnosis {
-    return this.#transport?.diagnosis() ?? {}
+    const { stderr, ...rest } = this.#transport?.diagnosis() ?? {}
+    return { ...rest, ...(stderr === undefined ? {} : { stderr: this.#scrub(stderr) }) }
   }
 
   agree(agreement: { readonly modern: boolean; readonly version: string }): void {
@@ -155,7 +165,7 @@ export class Channel implements TransportEvents {
   }
 
   noise(text: string): void {
-    this.#events.oddity(text)
+    this.#events.oddity(this.#scrub(text))
   }
 
   failed(id: number, fault: Fault): void {
@@ -171,16 +181,13 @@ export class Channel implements TransportEvents {
 
   // --- internal ---
 
-  /** A transport knows addresses; people know the server by its name. */
+  /** A transport knows addresses and may repeat what it was told; people know the server by its name. */
   #named(fault: Fault): Fault {
-    if (fault.server !== undefined) return fault
-    const { code, message, hint, details } = fault
-    return new Fault(code, `${this.#server}: ${message}`, {
-      hint,
-      details,
-      server: this.#server,
-      cause: fault,
-    })
+    const { code, hint, details, server } = fault
+    const message = this.#scrub(server === undefined ? `${this.#server}: ${fault.message}` : fault.message)
+    const stderr = details?.['stderr']
+    const clean = typeof stderr === 'string' ? { ...details, stderr: this.#scrub(stderr) } : details
+    return new Fault(code, message, { hint, details: clean, server: this.#server })
   }
 
   #respond(id: Id, given: Answer): void {
@@ -262,7 +269,7 @@ export class Channel implements TransportEvents {
   }
 }
 
-export function cancelled(server: string, what: string): Fault {
+function cancelled(server: string, what: string): Fault {
   return new Fault('CALL_CANCELLED', `${what} was cancelled`, { server })
 }
 

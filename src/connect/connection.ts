@@ -2,6 +2,7 @@
 // true in it.
 
 import { Fault } from '../base/fault.ts'
+import { maskText } from '../base/redact.ts'
 import type { Stop } from '../base/stop.ts'
 import type { Agreement } from '../wire/era.ts'
 import type { NotificationMessage } from '../wire/message.ts'
@@ -13,11 +14,12 @@ import { Link, type LinkEvents, type LinkOptions } from './link.ts'
 import { keepListening } from './listen.ts'
 import type { Memory } from './memory.ts'
 import { abortable, pause } from './pause.ts'
-import type { Plan } from './plan.ts'
+import { INTEGRATIONS_OFF, type Plan } from './plan.ts'
 import { Refresh } from './refresh.ts'
 import { faultOf, isHopeless, linkOf, type State, wordFor } from './state.ts'
 import { agreementFields, Journal, type ServerStatus, summary } from './status.ts'
 import { type KnownTool, ToolList } from './tool-list.ts'
+import type { Diagnosis } from './transport.ts'
 
 /** Counts as steady after this long: what happens then is a new failure, not the same one again. */
 const STEADY = 30_000
@@ -200,7 +202,7 @@ export class Connection {
     const state = this.#state
     const link = linkOf(state)
     const error = 'error' in state ? state.error : undefined
-    const stderr = error?.details?.['stderr']
+    const { stderr, exitCode, signal } = (error?.details ?? {}) as Diagnosis
     return {
       name: plan.name,
       transport: plan.transport,
@@ -211,9 +213,12 @@ export class Connection {
       config: plan.shown,
       ...agreementFields(this.agreement),
       tools: this.tools.map(summary),
-      error: error?.message ?? (state.kind === 'disabled' ? state.reason : undefined),
+      error: (error && maskText(error.message)) ?? (state.kind === 'disabled' ? state.reason : undefined),
       hint: error?.hint,
-      stderr: typeof stderr === 'string' ? stderr : undefined,
+      fault: error?.code,
+      exitCode,
+      signal,
+      stderr: stderr && maskText(stderr),
       pid: link?.diagnosis.pid,
       lastPing: time(this.#heard),
       connectedSince: link && 'since' in state ? time(state.since) : undefined,
@@ -376,8 +381,9 @@ export class Connection {
         : state.kind === 'closed'
           ? 'was removed'
           : 'was stopped'
-    return new Fault('SERVER_UNAVAILABLE', `${this.name} ${why}`, {
-      hint: `run: busbar enable ${this.name}`,
+    const off = state.kind === 'disabled' && state.reason === INTEGRATIONS_OFF
+    return new Fault('SERVER_UNAVAILABLE', off ? state.reason : `${this.name} ${why}`, {
+      hint: off ? 'set enabled: true' : `run: busbar enable ${this.name}`,
       server: this.name,
     })
   }

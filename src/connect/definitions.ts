@@ -94,11 +94,7 @@ export function resultOf(server: string, method: string, reply: ReplyMessage): R
   })
 }
 
-export function errorFault(
-  server: string,
-  method: string,
-  reply: Extract<ReplyMessage, { kind: 'error' }>,
-): Fault {
+function errorFault(server: string, method: string, reply: Extract<ReplyMessage, { kind: 'error' }>): Fault {
   const { code, message, data } = errorOf(reply)
   return new Fault('SERVER_ERROR', `${server} refused ${method}: ${message}`, {
     server,

@@ -23,6 +23,8 @@ export interface LinkOptions {
   readonly deadline: number
   readonly signal: AbortSignal
   readonly handlers: Handlers
+  /** Takes the server's secrets out of a text. */
+  readonly scrub: (text: string) => string
   readonly events: LinkEvents
 }
 
@@ -211,7 +213,7 @@ async function attempt(
 ): Promise<Opened> {
   const { server, client, handlers, events } = options
   const capabilities = capabilitiesOf(handlers)
-  const channel = await Channel.open(server, open, {
+  const channel = await Channel.open({ server, scrub: options.scrub }, open, {
     request: (message, respond) => {
       void answer(server, message.method, memberValue(message, 'params'), handlers).then(respond)
     },

@@ -68,20 +68,26 @@ async function agree(channel: Channel, server: string, intro: Introduction): Pro
   const patience = intro.expected === 'modern' ? intro.deadline : intro.patience
   const first = await Promise.race([discovered, silence(patience, intro.signal)])
   if (first !== 'silent') {
-    const agreement = first && modern(channel, first)
+    const agreement = modern(channel, first)
     if (agreement) return agreement
     return await initializeAfter(channel, server, intro, first)
   }
   // Both are on their way now.
   const initialized = initialize(channel, intro)
   initialized.catch(() => undefined)
-  const both = [
-    discovered.then((reply) => reply && modern(channel, reply)),
-    initialized.then((reply) => (reply.kind === 'result' ? legacy(channel, server, reply) : undefined)),
-  ]
-  const winner = (await Promise.race(both)) ?? (await Promise.all(both)).find((it) => it !== undefined)
-  if (winner) return winner
-  throw refused(server, await initialized)
+  let early: ReplyMessage | undefined
+  const answered = discovered.then((reply) => {
+    early = reply
+    return isModern(reply) ? reply : initialized
+  })
+  await Promise.race([answered, initialized])
+  // A server that starts slowly answers both at once; the question that was asked first counts.
+  await new Promise((resolve) => setImmediate(resolve))
+  const reply = isModern(early) ? undefined : await initialized
+  if (reply?.kind === 'result') return legacy(channel, server, reply)
+  const agreement = modern(channel, await discovered)
+  if (agreement) return agreement
+  throw refused(server, reply)
 }
 
 async function initializeAfter(
@@ -143,11 +149,15 @@ function initialize(channel: Channel, intro: Introduction): Promise<ReplyMessage
 }
 
 /** A result without versions is no answer to this question: some servers answer anything with `{}`. */
-function modern(channel: Channel, reply: ReplyMessage): Agreement | undefined {
-  if (reply.kind !== 'result') return undefined
+function isModern(reply: ReplyMessage | undefined): boolean {
+  if (reply?.kind !== 'result') return false
+  const versions = record(memberValue(reply, 'result'))['supportedVersions']
+  return Array.isArray(versions) && versions.includes(MODERN_VERSION)
+}
+
+function modern(channel: Channel, reply: ReplyMessage | undefined): Agreement | undefined {
+  if (reply === undefined || !isModern(reply)) return undefined
   const result = record(memberValue(reply, 'result'))
-  const versions = result['supportedVersions']
-  if (!Array.isArray(versions) || !versions.includes(MODERN_VERSION)) return undefined
   channel.agree({ modern: true, version: MODERN_VERSION })
   const info = record(result['_meta'])[META.server] ?? result['serverInfo']
   return { era: 'modern', version: MODERN_VERSION, ...common(result, info) }
@@ -183,8 +193,8 @@ function common(result: Record<string, unknown>, info: unknown) {
   }
 }
 
-function refused(server: string, reply: ReplyMessage): Fault {
-  const reason = reply.kind === 'error' ? errorOf(reply).message : 'no reason'
+function refused(server: string, reply: ReplyMessage | undefined): Fault {
+  const reason = reply?.kind === 'error' ? errorOf(reply).message : 'no reason'
   return new Fault('SERVER_UNREACHABLE', `${server} refused to start a session: ${reason}`, { server })
 }
 

@@ -5,6 +5,7 @@ import { basename } from 'node:path'
 import { sha256 } from '../base/digest.ts'
 import { Fault } from '../base/fault.ts'
 import { matchesGlob } from '../base/glob.ts'
+import { isSecretName, isSecretValue, scrubber } from '../base/redact.ts'
 import { canonical } from '../config/canonical.ts'
 import { problemLine } from '../config/problem.ts'
 import { type Server, type Transport, transportOf } from '../config/schema-server.ts'
@@ -28,7 +29,10 @@ export interface PlanContext {
   readonly ledger: () => Ledger
 }
 
-type Opening = Pick<LinkOptions, 'client' | 'open' | 'fallback' | 'respawn' | 'patience' | 'handlers'>
+type Opening = Pick<
+  LinkOptions,
+  'client' | 'open' | 'fallback' | 'respawn' | 'patience' | 'handlers' | 'scrub'
+>
 
 export interface Plan {
   readonly name: string
@@ -54,6 +58,9 @@ export interface Plan {
   offers(tool: string): boolean
   link(): Promise<Opening>
 }
+
+/** The reason of a server that is off because everything is. */
+export const INTEGRATIONS_OFF = 'integrations are off'
 
 /** Silence after which the older handshake follows. Over http there is always an answer, so more patience costs nothing. */
 const PATIENCE = { process: 700, remote: 3_000 }
@@ -96,7 +103,7 @@ export function planServer(entry: ServerEntry, active: Snapshot, context: PlanCo
     firstDeadline: fetching ? Math.max(timeouts.connect, FETCH_DEADLINE) : timeouts.connect,
     timeouts,
     eager: active.starts.has(name),
-    disabled: on ? undefined : active.config.enabled ? 'it is disabled' : 'integrations are off',
+    disabled: on ? undefined : active.config.enabled ? 'it is disabled' : INTEGRATIONS_OFF,
     unusable: definition && resolveServer(entry, active)?.ok ? undefined : whyNot(entry, active),
     offers: (tool) =>
       tools.include.some((glob) => matchesGlob(glob, tool)) &&
@@ -122,7 +129,7 @@ function whyNot(entry: ServerEntry, active: Snapshot): Fault {
   const [problem] = entry.problems
   if (problem)
     return new Fault(
-      problem.message.includes('not trusted') ? 'NOT_TRUSTED' : 'CONFIG_INVALID',
+      problem.hint?.startsWith('run: busbar trust') ? 'NOT_TRUSTED' : 'CONFIG_INVALID',
       problemLine(problem),
       { hint: problem.hint, server: name },
     )
@@ -139,7 +146,8 @@ async function opening(entry: ServerEntry, active: Snapshot, context: PlanContex
   if (!resolved?.ok) throw whyNot(entry, active)
   const { client, handlers } = context
   const server = resolved.value
-  const remote = { client, handlers, respawn: false, patience: PATIENCE.remote }
+  const scrub = scrubber(secretsOf(server))
+  const remote = { client, handlers, scrub, respawn: false, patience: PATIENCE.remote }
   switch (transportOf(server)) {
     case 'stdio':
       return {
@@ -169,6 +177,19 @@ async function opening(entry: ServerEntry, active: Snapshot, context: PlanContex
       return { ...remote, open: streamable(options, openStreamable), fallback: openLegacySse(options) }
     }
   }
+}
+
+/** Values that must not come back in an error or in what a process says on stderr. */
+function secretsOf({ env, headers, auth }: Server): string[] {
+  const named = Object.entries({ ...env, ...headers })
+  const secrets = named.filter(
+    ([name, value]) => isSecretName(name) || /^(?:authorization|cookie)$/i.test(name) || isSecretValue(value),
+  )
+  const key = auth?.type === 'api_key' ? [auth.apiKey] : []
+  return [
+    ...secrets.flatMap(([, value]) => [value, value.replace(/^(?:Bearer|Basic|Token)\s+/i, '')]),
+    ...key,
+  ]
 }
 
 async function stdio(

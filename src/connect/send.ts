@@ -128,7 +128,7 @@ function valueOrThrow(server: string, method: string, given: Answer): unknown {
     `${server} asks for ${method}, and nobody here can answer: ${given.error.message}`,
     {
       server,
-      hint: 'give createHub() a handler for it',
+      hint: 'a program that embeds Busbar can answer: see onElicitation, onSampling and roots in docs/library.md',
     },
   )
 }

@@ -36,6 +36,10 @@ export interface ServerStatus {
   readonly tools: readonly ToolSummary[]
   readonly error?: string | undefined
   readonly hint?: string | undefined
+  /** The code of what went wrong. */
+  readonly fault?: string | undefined
+  readonly exitCode?: number | null | undefined
+  readonly signal?: string | null | undefined
   /** The last lines of its stderr, when it failed. */
   readonly stderr?: string | undefined
   readonly pid?: number | undefined

@@ -60,7 +60,7 @@ test('messages travel a frame each, in order, also those sent before the handsha
   expect(told.ends).toEqual([])
 })
 
-test('[R06] a frame over the limit ends the connection and says why', async () => {
+test('a frame over the limit ends the connection and says why', async () => {
   const { transport, told } = await start((socket) =>
     socket.on('message', () => socket.send('x'.repeat(10_001))),
   )

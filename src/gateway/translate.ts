@@ -2,7 +2,6 @@
 
 import { type Era, META } from '../wire/era.ts'
 import {
-  type ErrorMessage,
   find,
   type Id,
   memberValue,
@@ -33,11 +32,6 @@ export function notificationFor(
   const meta = params['_meta'] as Record<string, unknown> | undefined
   if (meta?.[META.subscription] !== undefined) params['_meta'] = { ...meta, [META.subscription]: client.id }
   return Buffer.from(JSON.stringify({ jsonrpc: '2.0', method: message.method, params }))
-}
-
-export function codeOf(reply: ErrorMessage): number {
-  const error = memberValue(reply, 'error') as { code?: unknown } | undefined
-  return typeof error?.code === 'number' ? error.code : 0
 }
 
 // --- internal ---

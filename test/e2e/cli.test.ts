@@ -6,6 +6,13 @@ import { expect, test } from 'vitest'
 import { type Answer, BINARY, Sandbox } from './cli.ts'
 
 const COMMANDS = [
+  'up',
+  'tools',
+  'call',
+  'resources',
+  'read',
+  'prompts',
+  'restart',
   'add',
   'add-json',
   'import',

@@ -27,7 +27,7 @@ function testSources(): string[] {
   const below = (folder: string): string[] =>
     readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
       const path = join(folder, entry.name)
-      if (entry.isDirectory()) return entry.name === 'fixtures' ? [] : below(path)
+      if (entry.isDirectory()) return ['fixtures', 'node_modules'].includes(entry.name) ? [] : below(path)
       return path.endsWith('.test.ts') ? [path] : []
     })
   return [...below(join(ROOT, 'src')), ...below(join(ROOT, 'test'))].map((file) => readFileSync(file, 'utf8'))

@@ -3,10 +3,10 @@
 import { readFileSync } from 'node:fs'
 import { text as readAll } from 'node:stream/consumers'
 import { Fault } from '../../base/fault.ts'
-import type { Progress } from '../../call/call.ts'
+import { JsonText, type Progress } from '../../call/call.ts'
 import type { CallResult } from '../../call/result.ts'
 import { duration } from '../../config/schema-values.ts'
-import { checkArguments, readArguments } from '../call-arguments.ts'
+import { type Arguments, checkArguments, readArguments } from '../call-arguments.ts'
 import { command } from '../command.ts'
 import { EXIT } from '../exit.ts'
 import { type Output, safeJson } from '../output.ts'
@@ -57,7 +57,7 @@ Examples:
       const given = await argumentsOf(session, words, known?.inputSchema ?? {}, options)
       line.show(`calling ${server}/${tool}`)
       // A tool that is not there is told by the call, which knows what else there is.
-      const result = await hub.as(options.agent).call(`${server}/${tool}`, given, {
+      const result = await hub.as(options.agent).call(`${server}/${tool}`, new JsonText(given.text), {
         signal,
         timeout,
         onProgress: (progress) => line.show(`${server}/${tool}: ${progressText(progress)}`),
@@ -93,13 +93,13 @@ async function argumentsOf(
   words: readonly string[],
   schema: Readonly<Record<string, unknown>>,
   options: CallOptions,
-): Promise<Record<string, unknown>> {
+): Promise<Arguments> {
   const given = await readArguments(words, options['no-check'] ? {} : schema, {
     file: readText,
     input: () => readAll(process.stdin),
   })
   if (options['no-check']) return given
-  const { errors, warnings } = checkArguments(given, schema)
+  const { errors, warnings } = checkArguments(given.values, schema)
   for (const warning of warnings) out.warn(warning)
   if (errors.length > 0)
     throw new Fault('USAGE', errors.join('; '), { hint: 'to send it as it is, add --no-check' })

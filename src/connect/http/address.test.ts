@@ -19,7 +19,7 @@ const cases: Record<Kind, string[]> = {
 }
 for (const [kind, addresses] of Object.entries(cases))
   for (const address of addresses)
-    test(`[D06] ${address} is ${kind}`, () => {
+    test(`${address} is ${kind}`, () => {
       expect(kindOf(address)).toBe(kind)
     })
 

@@ -1,11 +1,13 @@
 // What an answer over http holds, seen from outside: whose it is, and whether it is several.
 
-import { idOfCut } from '../../wire/ends.ts'
+import { idOfCut, quickResult } from '../../wire/ends.ts'
 import { type Id, readMessage } from '../../wire/message.ts'
 import { scanHead } from '../../wire/scan.ts'
 
 /** The id a reply answers to; undefined for requests and notifications. Reads no more than the ends where it can. */
 export function replyIdOf(bytes: Buffer): Id | undefined {
+  const quick = quickResult(bytes)
+  if (quick !== undefined) return quick.id
   const head = bytes.subarray(0, HEAD)
   let id: Id | undefined
   for (const { key, start, end } of scanHead(head)) {

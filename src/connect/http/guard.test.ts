@@ -38,7 +38,7 @@ const SPELLINGS = (port: number) => [
   'http://10.0.0.1/',
 ]
 
-test('[D06] no spelling of a private address is reached on behalf of a public server', async () => {
+test('no spelling of a private address is reached on behalf of a public server', async () => {
   const rig = await serve((_hit, response) => json(response, {}))
   for (const url of SPELLINGS(rig.port))
     expect([url, await asked(url, { configured: 'https://mcp.example.com/mcp' })]).toEqual([
@@ -48,7 +48,7 @@ test('[D06] no spelling of a private address is reached on behalf of a public se
   expect(rig.hits).toEqual([])
 })
 
-test('[D06] a public name that leads to this machine is refused, and the fault names both', async () => {
+test('a public name that leads to this machine is refused, and the fault names both', async () => {
   const rig = await serve((_hit, response) => json(response, {}))
   const { transport, told } = await open(
     openStreamable({
@@ -64,7 +64,7 @@ test('[D06] a public name that leads to this machine is refused, and the fault n
   expect(rig.hits).toEqual([])
 })
 
-test('[D07] what is checked is what is dialled: a name that changes gains nothing', async () => {
+test('what is checked is what is dialled: a name that changes gains nothing', async () => {
   const rig = await serve((_hit, response) => json(response, {}))
   let looked = 0
   const resolve: Resolve = async () => {

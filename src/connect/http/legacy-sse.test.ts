@@ -49,7 +49,7 @@ test('messages go to the address the server names, answers come on the stream', 
 })
 
 for (const endpoint of ['http://127.0.0.1:1/x', '//evil.example/x', 'https://127.0.0.1/x', 'http://['])
-  test(`[D08] the address ${endpoint} is refused`, async () => {
+  test(`the address ${endpoint} is refused`, async () => {
     const { rig, transport, told } = await start(endpoint)
     transport.send(message(1, 'initialize'))
     expect((await told.end()).code).toBe('ADDRESS_REFUSED')
@@ -85,7 +85,7 @@ test('a server without such a stream says so by its status', async () => {
   expect(await told.end()).toMatchObject({ code: 'SERVER_UNREACHABLE', details: { status: 404 } })
 })
 
-test('[R06] an event that is too large is thrown away, one without end ends the connection', async () => {
+test('an event that is too large is thrown away, one without end ends the connection', async () => {
   const { state, transport, told } = await start('/m')
   transport.send(message(1, 'initialize'))
   await told.reply(1)

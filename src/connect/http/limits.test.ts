@@ -29,7 +29,7 @@ function forever(response: NodeJS.WritableStream, text: string): void {
   next()
 }
 
-test('[R06] a body without end is cut off at the limit', async () => {
+test('a body without end is cut off at the limit', async () => {
   const { rig, transport, told } = await start((_hit, response) => {
     response.writeHead(200, { 'content-type': 'application/json' })
     forever(response, ' '.repeat(10_000))
@@ -39,7 +39,7 @@ test('[R06] a body without end is cut off at the limit', async () => {
   await rig.until(() => rig.gone.length === 1)
 })
 
-test('[R06] a body that says it is too long is not even read', async () => {
+test('a body that says it is too long is not even read', async () => {
   const { transport, told } = await start((_hit, response) =>
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': '400000000' }).write('{'),
   )
@@ -53,7 +53,7 @@ for (const [what, text] of [
   ['an event of empty lines', 'data:\n'.repeat(2_000)],
   ['a comment', `${'x'.repeat(10_000)}`],
 ] as const)
-  test(`[R06] ${what} without end is cut off at the limit`, async () => {
+  test(`${what} without end is cut off at the limit`, async () => {
     const { rig, transport, told } = await start((_hit, response) => {
       stream(response).write(what === 'a comment' ? ': ' : 'data: x')
       forever(response, text)
@@ -64,7 +64,7 @@ for (const [what, text] of [
     await rig.until(() => rig.gone.length === 1)
   })
 
-test('[R06] an error page without end is cut off, and its status counts', async () => {
+test('an error page without end is cut off, and its status counts', async () => {
   const { rig, transport, told } = await start((_hit, response) => {
     response.writeHead(502)
     forever(response, 'x'.repeat(100_000))

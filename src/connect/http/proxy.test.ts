@@ -125,7 +125,7 @@ test('a proxy that refuses is named', async () => {
   await proxy.until(() => proxy.sockets.size === 0)
 })
 
-test('[D06] a proxy is no way around the guard', async () => {
+test('a proxy is no way around the guard', async () => {
   const target = await serve((_hit, response) => response.end())
   const { asked, env } = await startProxy(target)
   expect(() =>

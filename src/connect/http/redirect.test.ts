@@ -6,7 +6,7 @@ import { json, message, open, result, serve } from './test-rig.ts'
 const headers = { Authorization: 'Bearer secret' }
 
 for (const status of [307, 308])
-  test(`[D08] ${status} within the origin keeps method and body`, async () => {
+  test(`${status} within the origin keeps method and body`, async () => {
     const rig = await serve((hit, response) => {
       if (hit.path === '/mcp') response.writeHead(status, { location: '/mcp/?a=1' }).end('moved')
       else json(response, result(hit.message.id))
@@ -21,7 +21,7 @@ for (const status of [307, 308])
   })
 
 for (const status of [301, 302, 303])
-  test(`[D08] ${status} to a message is not followed`, async () => {
+  test(`${status} to a message is not followed`, async () => {
     const rig = await serve((_hit, response) => response.writeHead(status, { location: '/other' }).end())
     const { transport, told } = await open(openStreamable({ url: rig.url, limit: 1000, headers }))
     transport.send(message(1, 'tools/call'))
@@ -32,7 +32,7 @@ for (const status of [301, 302, 303])
   })
 
 for (const status of [301, 302, 307, 308])
-  test(`[D08] ${status} to another origin is refused, and the other never hears of it`, async () => {
+  test(`${status} to another origin is refused, and the other never hears of it`, async () => {
     const other = await serve((_hit, response) => response.end())
     const rig = await serve((_hit, response) => response.writeHead(status, { location: other.url }).end())
     const { transport, told } = await open(openStreamable({ url: rig.url, limit: 1000, headers }))
@@ -43,7 +43,7 @@ for (const status of [301, 302, 307, 308])
     expect(other.sockets.size + other.hits.length).toBe(0)
   })
 
-test('[D08] a server that sends us in circles is given up', async () => {
+test('a server that sends us in circles is given up', async () => {
   const rig = await serve((_hit, response) => response.writeHead(307, { location: '/mcp' }).end())
   const { transport, told } = await open(openStreamable({ url: rig.url, limit: 1000 }))
   transport.send(message(1, 'tools/call'))

@@ -17,14 +17,14 @@ const waits: [string | undefined, number | undefined][] = [
   ['Sun, 15 Nov 1999 12:00:10 GMT', undefined],
 ]
 for (const [value, expected] of waits)
-  test(`[R16] Retry-After: ${value} means ${expected}`, () => {
+  test(`Retry-After: ${value} means ${expected}`, () => {
     expect(retryAfter(value, now)).toBe(expected)
   })
 
 const fault = (status: number, body = '', headers: Record<string, string> = {}) =>
   refusalFault({ status, headers, body: Buffer.from(body) }, 'x.example:443', now)
 
-test('[R16] a page of html is told by its first words', () => {
+test('a page of html is told by its first words', () => {
   const page = `<html><head><title>t</title><style>b{}</style></head><body><h1>502 Bad
     Gateway</h1>${'long '.repeat(100)}`
   const { code, message, details } = fault(502, page, { 'content-type': 'text/html' })

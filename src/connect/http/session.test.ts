@@ -54,7 +54,7 @@ const LOST = {
 }
 
 for (const refuse of [LOST, { status: 404, body: 'gone' }, { status: 400, body: 'No valid session ID' }])
-  test(`[R17] twenty calls in a forgotten session (${refuse.status}) start one new session`, async () => {
+  test(`twenty calls in a forgotten session (${refuse.status}) start one new session`, async () => {
     const { rig, sessions, statuses, transport, told } = await start(refuse)
     transport.send(message(2, 'tools/list'))
     expect((await told.reply(2)).result).toEqual({ session: 's1' })
@@ -75,7 +75,7 @@ for (const refuse of [LOST, { status: 404, body: 'gone' }, { status: 400, body: 
     expect(told.ends).toEqual([])
   })
 
-test('[R17] a session that cannot be started anew ends the connection', async () => {
+test('a session that cannot be started anew ends the connection', async () => {
   let version = LEGACY.version
   const { sessions, transport, told } = await start(LOST, () => version)
   sessions.clear()
@@ -88,7 +88,7 @@ test('[R17] a session that cannot be started anew ends the connection', async ()
   expect(told.failures.map(({ id }) => id)).toEqual([2, 3])
 })
 
-test('[R17] a server that forgets every session is given up', async () => {
+test('a server that forgets every session is given up', async () => {
   const { rig, sessions, transport, told } = await start(LOST)
   sessions.add = () => sessions
   sessions.clear()
@@ -97,7 +97,7 @@ test('[R17] a server that forgets every session is given up', async () => {
   expect(named(rig.hits, 'initialize')).toHaveLength(2)
 })
 
-test('[R17] a call that learns of the new session too late is sent again in it, and starts no third', async () => {
+test('a call that learns of the new session too late is sent again in it, and starts no third', async () => {
   const { rig, sessions, late, transport, told } = await start(LOST)
   sessions.clear()
   late.id = 2
@@ -110,7 +110,7 @@ test('[R17] a call that learns of the new session too late is sent again in it, 
   expect(named(rig.hits, 'initialize')).toHaveLength(2)
 })
 
-test('[R17] a stream that stands by and learns of it first starts the new session, once', async () => {
+test('a stream that stands by and learns of it first starts the new session, once', async () => {
   const { rig, sessions, streams, transport, told } = await start(LOST)
   await rig.until(() => streams.length === 1)
   sessions.clear()

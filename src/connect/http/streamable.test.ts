@@ -23,7 +23,7 @@ const echo: Handler = (hit, response) => {
   else json(response, result(hit.message.id))
 }
 
-test('[C24] a modern request repeats in headers what it is about, configured headers first', async () => {
+test('a modern request repeats in headers what it is about, configured headers first', async () => {
   const headers = { Authorization: 'Bearer t', Accept: 'text/html', 'MCP-Session-Id': 'x', 'X-Own': '1' }
   const { rig, transport, told } = await start(echo, { headers })
   transport.send(message(1, 'server/discover'))
@@ -152,7 +152,7 @@ const refusals: [number, Record<string, string>, string][] = [
   [500, {}, 'SERVER_UNREACHABLE'],
 ]
 for (const [status, headers, code] of refusals)
-  test(`[R16] status ${status} fails its request with ${code} and goes on`, async () => {
+  test(`status ${status} fails its request with ${code} and goes on`, async () => {
     const { transport, told } = await start((hit, response) => {
       if (hit.message.id === 1) response.writeHead(status, headers).end('<h1>no</h1>')
       else echo(hit, response, undefined as never)

@@ -33,7 +33,7 @@ const cuts: [string, (response: ServerResponse) => void][] = [
   ['breaks', (response) => response.destroy()],
 ]
 for (const [how, cut] of cuts) {
-  test(`[R15] a modern stream that ${how} before the answer fails at once, outcome unknown`, async () => {
+  test(`a modern stream that ${how} before the answer fails at once, outcome unknown`, async () => {
     const { rig, transport, told } = await start((_hit, response) => {
       stream(response).write(event({ jsonrpc: '2.0', method: 'notifications/progress' }, 'e1'), () =>
         cut(response),
@@ -47,7 +47,7 @@ for (const [how, cut] of cuts) {
     expect(gets(rig.hits)).toEqual([])
   })
 
-  test(`[R15] an old stream without event ids that ${how} before the answer fails at once`, async () => {
+  test(`an old stream without event ids that ${how} before the answer fails at once`, async () => {
     const { transport, told } = await start((_hit, response) => {
       stream(response).write(event({ jsonrpc: '2.0', method: 'notifications/progress' }), () => cut(response))
     })
@@ -56,7 +56,7 @@ for (const [how, cut] of cuts) {
     expect((await told.failure(1)).code).toBe('CONNECTION_LOST')
   })
 
-  test(`[R15] an old stream with event ids that ${how} is taken up again where it was`, async () => {
+  test(`an old stream with event ids that ${how} is taken up again where it was`, async () => {
     const { rig, transport, told } = await start((hit, response) => {
       stream(response)
       const last = hit.headers['last-event-id']
@@ -84,7 +84,7 @@ for (const [how, cut] of cuts) {
   })
 }
 
-test('[R15] a stream that brings nothing new is taken up three times and then lost', async () => {
+test('a stream that brings nothing new is taken up three times and then lost', async () => {
   const { rig, transport, told } = await start((_hit, response) => {
     stream(response).end('id: e1\nretry: 1\ndata:\n\n')
   })

@@ -20,7 +20,7 @@ export interface Ledger {
   begin(marker: string, server: string): LedgerEntry
 }
 
-export interface LedgerEntry {
+interface LedgerEntry {
   started(leader: Leader): void
   /** To be called when nothing of the server is alive. */
   remove(): void

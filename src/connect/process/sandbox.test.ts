@@ -11,12 +11,6 @@ import { startProcess } from './spawn.ts'
 import { allOf, marked, stage, temporaryFolder, until } from './staging.ts'
 import { type BuiltOwner, buildOwner } from './staging-build.ts'
 
-const works = await findBubblewrap(false).then(
-  () => true,
-  () => false,
-)
-const confinedTest = test.runIf(works)
-
 let owner: BuiltOwner
 beforeAll(async () => {
   owner = await buildOwner()
@@ -50,12 +44,12 @@ function failure(sandbox: Sandbox, cwd: string): Promise<unknown> {
   )
 }
 
-confinedTest('a home and a project that are not listed are empty', async (scope) => {
+test('a home and a project that are not listed are empty', async (scope) => {
   const { said } = await confined(scope, 'cat ~/key readme 2>/dev/null; ls -A; ls -A ~')
   expect(said).toBe('project')
 })
 
-confinedTest('listed paths can be read, and written only where that is listed', async (scope) => {
+test('listed paths can be read, and written only where that is listed', async (scope) => {
   const { said, project } = await confined(
     scope,
     'cat readme; (echo x > readme) || echo refused; echo new > data/file; cat ~/key || echo hidden',
@@ -66,24 +60,21 @@ confinedTest('listed paths can be read, and written only where that is listed', 
   expect(readFileSync(join(project, 'data', 'file'), 'utf8')).toBe('new\n')
 })
 
-confinedTest(
-  'the system can be read and not changed; the home can be listed by its short name',
-  async (scope) => {
-    const { said } = await confined(scope, '(touch /usr/x /etc/x) 2>/dev/null || echo refused; cat ~/key', {
-      read: ['~'],
-    })
-    expect(said).toBe('refused\nsecret')
-  },
-)
+test('the system can be read and not changed; the home can be listed by its short name', async (scope) => {
+  const { said } = await confined(scope, '(touch /usr/x /etc/x) 2>/dev/null || echo refused; cat ~/key', {
+    read: ['~'],
+  })
+  expect(said).toBe('refused\nsecret')
+})
 
-confinedTest('sees no process but its own, and has no rights left', async (scope) => {
+test('sees no process but its own, and has no rights left', async (scope) => {
   const { said } = await confined(scope, 'ls /proc | grep -c "^[0-9]"; grep CapEff /proc/self/status')
   const [count, rights] = said.split('\n')
   expect(Number(count)).toBeLessThan(8)
   expect(rights).toBe('CapEff:\t0000000000000000')
 })
 
-confinedTest('reaches the network only when it may', async (scope) => {
+test('reaches the network only when it may', async (scope) => {
   const listening = createServer((socket) => socket.end('reached'))
   await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve))
   scope.onTestFinished(() => void listening.close())
@@ -96,7 +87,7 @@ confinedTest('reaches the network only when it may', async (scope) => {
   expect((await confined(scope, script, { network: false })).said).toBe('ECONNREFUSED')
 })
 
-confinedTest('gets its environment without a value on any command line', async (scope) => {
+test('gets its environment without a value on any command line', async (scope) => {
   const { said } = await confined(scope, 'echo $TOKEN', {}, { env: { TOKEN: 'hush-hush' } })
   expect(said).toBe('hush-hush')
   const env = childEnvironment(process.env, { TOKEN: 'hush-hush' }, newMarker())
@@ -104,45 +95,38 @@ confinedTest('gets its environment without a value on any command line', async (
   expect(words.join(' ')).not.toContain('hush-hush')
 })
 
-confinedTest(
-  'a program in a home that is hidden is shown with its library, and nothing beside it',
-  async (scope) => {
-    const home = temporaryFolder(scope)
-    for (const folder of ['.local/bin', '.local/lib', '.local/share'])
-      mkdirSync(join(home, folder), { recursive: true })
-    writeFileSync(join(home, '.local/lib/words'), 'from the library')
-    writeFileSync(join(home, '.local/share/keyring'), 'secret')
-    const script =
-      '#!/usr/bin/env sh\ncat "$HOME/.local/lib/words"; ls "$HOME/.local/share" || echo " alone"\n'
-    writeFileSync(join(home, '.local/bin/tool'), script, { mode: 0o755 })
-    const env = { HOME: home, PATH: `${join(home, '.local/bin')}:/usr/bin:/bin` }
-    const staged = await stage(scope, 'tool', [], { cwd: home, sandbox: NOTHING, env })
-    expect(await allOf(staged)).toBe('from the library alone\n')
-  },
-)
+test('a program in a home that is hidden is shown with its library, and nothing beside it', async (scope) => {
+  const home = temporaryFolder(scope)
+  for (const folder of ['.local/bin', '.local/lib', '.local/share'])
+    mkdirSync(join(home, folder), { recursive: true })
+  writeFileSync(join(home, '.local/lib/words'), 'from the library')
+  writeFileSync(join(home, '.local/share/keyring'), 'secret')
+  const script = '#!/usr/bin/env sh\ncat "$HOME/.local/lib/words"; ls "$HOME/.local/share" || echo " alone"\n'
+  writeFileSync(join(home, '.local/bin/tool'), script, { mode: 0o755 })
+  const env = { HOME: home, PATH: `${join(home, '.local/bin')}:/usr/bin:/bin` }
+  const staged = await stage(scope, 'tool', [], { cwd: home, sandbox: NOTHING, env })
+  expect(await allOf(staged)).toBe('from the library alone\n')
+})
 
-confinedTest(
-  'close ends it, and so does the death of its owner, at once and without the ledger',
-  async (scope) => {
-    const script = 'trap "" TERM HUP; (setsid sleep 60 &); echo ready; while :; do sleep 1; done'
-    const staged = await stage(scope, 'sh', ['-c', script], { sandbox: NOTHING })
-    await staged.line()
-    await staged.server.close()
-    expect(marked(staged.marker)).toEqual([])
+test('close ends it, and so does the death of its owner, at once and without the ledger', async (scope) => {
+  const script = 'trap "" TERM HUP; (setsid sleep 60 &); echo ready; while :; do sleep 1; done'
+  const staged = await stage(scope, 'sh', ['-c', script], { sandbox: NOTHING })
+  await staged.line()
+  await staged.server.close()
+  expect(marked(staged.marker)).toEqual([])
 
-    const left = await owner.run(temporaryFolder(scope), {
-      ending: 'wait',
-      command: 'sh',
-      args: ['-c', script],
-      sandboxed: true,
-    })
-    expect(marked(left.marker).length).toBeGreaterThanOrEqual(3)
-    await left.kill()
-    await until(() => marked(left.marker).length === 0, 1000)
-  },
-)
+  const left = await owner.run(temporaryFolder(scope), {
+    ending: 'wait',
+    command: 'sh',
+    args: ['-c', script],
+    sandboxed: true,
+  })
+  expect(marked(left.marker).length).toBeGreaterThanOrEqual(3)
+  await left.kill()
+  await until(() => marked(left.marker).length === 0, 1000)
+})
 
-confinedTest('works for a user without rights of its own', () => {
+test('works for a user without rights of its own', () => {
   const able = process.getuid?.() !== 0 || spawnSync('setpriv', ['--version']).status === 0
   if (!able) return
   const args = sandboxArguments(NOTHING, {
@@ -156,7 +140,7 @@ confinedTest('works for a user without rights of its own', () => {
   expect(stdout.trim()).toMatch(/^\d+$/)
 })
 
-confinedTest('a listed path that does not exist is named', async () => {
+test('a listed path that does not exist is named', async () => {
   expect(await failure({ ...NOTHING, read: ['./nowhere'] }, '/usr')).toMatchObject({
     code: 'SPAWN_FAILED',
     server: 'files',

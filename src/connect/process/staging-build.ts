@@ -15,7 +15,7 @@ export interface BuiltOwner {
   remove(): void
 }
 
-export interface RunningOwner {
+interface RunningOwner {
   readonly pid: number
   readonly marker: string
   /** What its server wrote. */
