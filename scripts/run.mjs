@@ -12,7 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { join, relative } from 'node:path'
+import { delimiter, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -40,6 +40,35 @@ function ensureBuilt() {
   chmodSync(join(ROOT, 'dist', 'bin.js'), 0o755)
   writeFileSync(join(ROOT, 'dist', 'THIRD-PARTY.txt'), licences())
   writeFileSync(stamp, digest(inputs))
+}
+
+/** Programs that tests need and npm does not have. A missing one is installed, or ends the run: nothing is skipped. */
+const PROGRAMS = [
+  { name: 'bubblewrap', isThere: () => onPath('bwrap') },
+  { name: 'postgresql', isThere: () => onPath('postgres') || filesIn('/usr/lib/postgresql').length > 0 },
+]
+
+function ensurePrograms() {
+  const missing = PROGRAMS.filter(({ isThere }) => !isThere()).map(({ name }) => name)
+  if (missing.length === 0) return
+  console.error(`Installing ${missing.join(', ')} …`)
+  const commands = [
+    ['apt-get', ['update', '-qq']],
+    ['apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...missing]],
+  ]
+  for (const [command, args] of commands) run(command, args, 'ignore')
+  const still = PROGRAMS.filter(({ isThere }) => !isThere()).map(({ name }) => name)
+  if (still.length === 0) return
+  console.error(`The tests need ${still.join(' and ')}. Run as root: apt-get install -y ${still.join(' ')}`)
+  process.exit(1)
+}
+
+function onPath(program) {
+  return (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)))
+}
+
+function filesIn(folder) {
+  return existsSync(folder) ? readdirSync(folder) : []
 }
 
 const BUILD_FILES = [
@@ -84,11 +113,14 @@ function generate() {
 /** Style, types, unused code and unit tests: what a developer runs before every commit. */
 function check() {
   ensureInstalled()
+  ensurePrograms()
   finish([...checks(), ...vitest(['--project', 'unit'])])
 }
 
 function test() {
   ensureInstalled()
+  ensurePrograms()
+  must(process.execPath, [join(ROOT, 'test', 'conformance', 'install.mjs')])
   ensureBuilt()
   const published = step('publint', join(BIN, 'publint'), ['--strict'])
   finish([...checks(), published, ...vitest([])])
