@@ -1,6 +1,7 @@
-// Shows the command line at work on the configuration beside this file, in a folder of its own that is removed again.
-// Nothing is installed, started or contacted.
-import { spawnSync } from 'node:child_process'
+// Shows Busbar at work on the configuration beside this file, in a folder of its own that is removed again. One small
+// server is started, the one beside this file; nothing is installed and nothing outside this machine is contacted.
+import { spawn, spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,8 +9,9 @@ import { fileURLToPath } from 'node:url'
 
 const binary = fileURLToPath(new URL('../../dist/bin.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'busbar-tour-'))
-const env = { ...process.env, BUSBAR_HOME: join(folder, 'home'), DOCS_TOKEN: '' }
-copyFileSync(new URL('busbar.yaml', import.meta.url), join(folder, 'busbar.yaml'))
+const env = { ...process.env, BUSBAR_HOME: join(folder, 'home'), DOCS_TOKEN: '', CTO_TOKEN: randomUUID() }
+for (const file of ['busbar.yaml', 'notes.mjs'])
+  copyFileSync(new URL(file, import.meta.url), join(folder, file))
 
 function say(text) {
   console.log(`\n${text}`)
@@ -27,6 +29,38 @@ function busbar(args, expected = 0) {
   if (status !== expected) throw new Error(`exit ${status} instead of ${expected}`)
 }
 
+/** Runs the gateway for as long as `work` takes; Ctrl-C is how a person would end it. */
+async function withGateway(config, work) {
+  console.log(`\n$ busbar up --port 0 --config ${config} --json &`)
+  const child = spawn(process.execPath, [binary, 'up', '--port', '0', '--config', config, '--json'], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  try {
+    const line = await new Promise((resolve, reject) => {
+      child.stdout.once('data', (chunk) => resolve(String(chunk)))
+      child.once('exit', (code) => reject(new Error(`the gateway ended with ${code}`)))
+    })
+    process.stdout.write(line)
+    await work(JSON.parse(line))
+  } finally {
+    child.kill('SIGINT')
+    await new Promise((resolve) => (child.exitCode === null ? child.once('exit', resolve) : resolve()))
+  }
+}
+
+/** What any MCP client does, by hand. */
+async function request(url, body) {
+  console.log(
+    `\n$ curl ${url} -H 'Authorization: Bearer $CTO_TOKEN' -H 'Content-Type: application/json' -d '${body}'`,
+  )
+  const headers = { authorization: `Bearer ${env.CTO_TOKEN}`, 'content-type': 'application/json' }
+  const response = await fetch(url, { method: 'POST', headers, body })
+  console.log(await response.text())
+  if (!response.ok) throw new Error(`status ${response.status}`)
+}
+
 try {
   say('A team of agents and the servers they share, from one file:')
   busbar(['list'])
@@ -35,9 +69,24 @@ try {
   busbar(['get', 'docs'])
   say('Nothing in a project file runs before a person has seen it:')
   busbar(['trust', '--yes'])
+  say('A server is started, asked what it has, and called; then nothing of it is left:')
+  busbar(['list', '--check', 'notes'])
+  busbar(['tools', 'notes'])
+  busbar(['call', 'notes/add', 'text=It works', '--agent', 'cto'])
+  say('The gateway: any MCP client, with the token of an agent:')
+  const only = { servers: { notes: { command: 'node', args: ['${workspaceFolder}/notes.mjs'] } } }
+  const agents = { cto: { servers: ['notes'], token: '${CTO_TOKEN}' } }
+  writeFileSync(join(folder, 'gateway.json'), JSON.stringify({ ...only, agents }))
+  busbar(['trust', '--yes', '--config', 'gateway.json'])
+  await withGateway('gateway.json', async ({ url }) => {
+    await request(
+      `${url}/mcp/notes`,
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","arguments":{"text":"From a client"}}}',
+    )
+  })
   say('Editing keeps every comment and every other byte:')
   const before = readFileSync(join(folder, 'busbar.yaml'), 'utf8').split('\n')
-  busbar(['add', 'notes', '--agent', 'cto', '--', 'npx', '-y', '@example/notes@1.0.0'])
+  busbar(['add', 'tickets', '--agent', 'cto', '--', 'npx', '-y', '@example/tickets@1.0.0'])
   const after = readFileSync(join(folder, 'busbar.yaml'), 'utf8').split('\n')
   for (const line of after) if (!before.includes(line)) console.log(`+ ${line}`)
   say('A typo is caught when the file is read, with the line and what was meant:')
@@ -50,6 +99,7 @@ try {
   say(`Use it for real:
   busbar import --dry-run     what your other tools already have
   busbar integrations list    what the catalog offers
+  busbar up                   the gateway
   busbar --help`)
 } finally {
   rmSync(folder, { recursive: true, force: true })

@@ -1,0 +1,18 @@
+// The examples are run as a person would run them.
+
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+
+const TOUR = new URL('../../examples/team/tour.mjs', import.meta.url).pathname
+
+test('the tour runs to its end: lists, trusts, starts, calls, serves, edits and complains', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [TOUR], {
+    env: { ...process.env, NO_COLOR: '1' },
+  })
+  expect(stdout).toMatch(/notes +stdio +connected +notes 1\.0\.0/)
+  expect(stdout).toContain('1. It works')
+  expect(stdout).toContain('1. From a client')
+  expect(stdout).toContain('did you mean "docs"?')
+  expect(stdout).toContain('Use it for real:')
+})
