@@ -27,8 +27,11 @@ export function quickResult(bytes: Buffer): Located | undefined {
     let at = ID_FIRST.length
     let id = 0
     for (let byte = bytes[at] ?? 0; isDigit(byte); byte = bytes[++at] ?? 0) id = id * 10 + byte - ZERO
-    if (at === ID_FIRST.length || at > ID_FIRST.length + 15 || !startsWith(bytes, RESULT_NEXT, at))
-      return undefined
+    const digits = at - ID_FIRST.length
+    if (digits === 0 || digits > 15 || !startsWith(bytes, RESULT_NEXT, at)) return undefined
+    if (digits > 1 && bytes[ID_FIRST.length] === ZERO) return undefined
+    // Where something small comes last, it may be a second id: that is read in full.
+    if (bytes[brace - 1] !== BRACE_CLOSE) return undefined
     return { id, splice: { at: 'start', start: ID_FIRST.length - 5, end: at + 1, brace } }
   }
   if (!startsWith(bytes, RESULT_FIRST, 0)) return undefined
@@ -36,7 +39,8 @@ export function quickResult(bytes: Buffer): Located | undefined {
   let id = 0
   for (let unit = 1; isDigit(bytes[at - 1] ?? 0) && unit < 1e15; unit *= 10)
     id += ((bytes[--at] ?? 0) - ZERO) * unit
-  if (at === brace || !startsWith(bytes, ID_KEY, at - ID_KEY.length)) return undefined
+  if (at === brace || !startsWith(bytes, ID_LAST, at - ID_LAST.length)) return undefined
+  if (brace - at > 1 && bytes[at] === ZERO) return undefined
   return { id, splice: { at: 'end', start: at, end: brace } }
 }
 
@@ -46,6 +50,10 @@ export function locateResult(bytes: Buffer): Located | undefined {
   // Nothing but these may come before the result: anything else is read in full.
   if (!head.every(({ key }) => key === 'jsonrpc' || key === 'id' || key === 'result')) return undefined
   if (head.at(-1)?.key !== 'result' || head.at(-1)?.end !== -1) return undefined
+  const ending = VERSION_LAST.exec(endOf(bytes))
+  const versions = head.filter(({ key }) => key === 'jsonrpc')
+  if (versions.length + (ending ? 1 : 0) !== 1) return undefined
+  if (!versions.every(({ start, end }) => bytes.toString('latin1', start, end) === '"2.0"')) return undefined
   const last = idAtEnd(bytes)
   const first = head.filter(({ key }) => key === 'id')
   if (last !== undefined)
@@ -54,8 +62,10 @@ export function locateResult(bytes: Buffer): Located | undefined {
       ? { id: JSON.parse(last.text), splice: { at: 'end', start: last.start, end: last.end } }
       : undefined
   const [id] = first
+  if (id === undefined || first.length > 1) return undefined
+  // Anything small after the result may be a second id, unless it is the version.
+  if (ending ? ending[1] !== undefined : !NESTED_LAST.test(endOf(bytes))) return undefined
   const brace = bytes.lastIndexOf('}')
-  if (id === undefined || first.length > 1 || brace < 0) return undefined
   const value: unknown = JSON.parse(bytes.toString('utf8', id.start, id.end))
   if (typeof value !== 'string' && typeof value !== 'number') return undefined
   // From the key's quote to the comma after the value. The key may only be written plainly, or its start is not known.
@@ -80,10 +90,14 @@ export function spliced(bytes: Buffer, splice: Splice, id: Id): Buffer[] {
   ]
 }
 
-/** The id of a message of which only the beginning and the end were kept. */
+/** The id of an answer of which only the beginning and the end were kept. */
 export function idOfCut(head: Buffer, tail: Buffer): Id | undefined {
-  const first = scanHead(head).find(({ key }) => key === 'id')
-  const text = first?.end === undefined ? idAtEnd(tail)?.text : head.toString('utf8', first.start, first.end)
+  const members = scanHead(head)
+  // A request has an id as well, but one of the other side's.
+  if (members.some(({ key }) => key === 'method' || key === 'params')) return undefined
+  const first = members.find(({ key }) => key === 'id')
+  if (first?.end === -1) return undefined
+  const text = first === undefined ? idAtEnd(tail)?.text : head.toString('utf8', first.start, first.end)
   const value: unknown = text === undefined ? undefined : JSON.parse(text)
   return typeof value === 'string' || typeof value === 'number' ? value : undefined
 }
@@ -95,7 +109,7 @@ const BRACE_CLOSE = 0x7d
 const ID_FIRST = Buffer.from('{"jsonrpc":"2.0","id":')
 const RESULT_NEXT = Buffer.from(',"result":{')
 const RESULT_FIRST = Buffer.from('{"result":{')
-const ID_KEY = Buffer.from(',"id":')
+const ID_LAST = Buffer.from('},"jsonrpc":"2.0","id":')
 
 function startsWith(bytes: Buffer, part: Buffer, from: number): boolean {
   for (let at = 0; at < part.length; at++) if (bytes[from + at] !== part[at]) return false
@@ -112,12 +126,21 @@ const ENDS = 512
 const LAST_ID =
   /[,{][ \t\r\n]*"id"[ \t\r\n]*:[ \t\r\n]*("[\x20\x21\x23-\x5b\x5d-\x7e]*"|-?(?:0|[1-9]\d*))([ \t\r\n]*\}[ \t\r\n]*)$/
 
+/** The version as the last member, or with nothing but an id after it. */
+const VERSION_LAST =
+  /,[ \t\r\n]*"jsonrpc"[ \t\r\n]*:[ \t\r\n]*"2\.0"[ \t\r\n]*(,[ \t\r\n]*"id"[ \t\r\n]*:[^,{}[\]]*)?\}[ \t\r\n]*$/
+const NESTED_LAST = /[}\]][ \t\r\n]*\}[ \t\r\n]*$/
+
+function endOf(bytes: Buffer): string {
+  return bytes.toString('latin1', Math.max(0, bytes.length - ENDS))
+}
+
 /**
  * The id as the last member. A scalar before the last brace can only be a member of the outermost object, and the quote
  * before `id` opens a key because what stands before it is a comma or a brace.
  */
 function idAtEnd(bytes: Buffer): { text: string; start: number; end: number } | undefined {
-  const found = LAST_ID.exec(bytes.toString('latin1', Math.max(0, bytes.length - ENDS)))
+  const found = LAST_ID.exec(endOf(bytes))
   if (found === null) return undefined
   const [, text = '', rest = ''] = found
   const end = bytes.length - rest.length

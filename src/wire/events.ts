@@ -1,6 +1,6 @@
 // Server-sent events, read and written. The reader copies each large event once and gives up on one over the limit.
 
-export interface ServerEvent {
+interface ServerEvent {
   readonly event: string
   readonly data: Buffer
 }
@@ -17,14 +17,16 @@ export class EventReader {
   readonly #events: EventReaderEvents
   #parts: Buffer[] = []
   #lineSize = 0
-  #head: Buffer | undefined
+  /** There when the line under way is over the limit. */
+  #ends: Ends | undefined
   #skipLineFeed = false
   #data: Buffer[] = []
   #size = 0
   #event = ''
   #id: string | undefined
-  #over: { head: Buffer; tail: Buffer; size: number } | undefined
-  #started = false
+  /** There when the event under way is over the limit: what is kept of its data. */
+  #over: Ends | undefined
+  #marked = 0
 
   /** The id of the last whole event, for resumption; one that was cut is asked for again. */
   lastId: string | undefined
@@ -43,10 +45,7 @@ export class EventReader {
 
   push(chunk: Buffer): void {
     let bytes = chunk
-    if (!this.#started) {
-      this.#started = true
-      if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) bytes = bytes.subarray(3)
-    }
+    if (this.#marked < MARK.length) bytes = this.#withoutMark(bytes)
     if (this.#skipLineFeed && bytes.length > 0) {
       if (bytes[0] === LF) bytes = bytes.subarray(1)
       this.#skipLineFeed = false
@@ -68,41 +67,73 @@ export class EventReader {
     if (from < bytes.length) this.#add(bytes.subarray(from))
   }
 
+  /** A byte order mark may begin the stream, and come in pieces. */
+  #withoutMark(bytes: Buffer): Buffer {
+    for (let at = 0; at < bytes.length; at++) {
+      if (bytes[at] === MARK[this.#marked]) this.#marked += 1
+      else {
+        if (this.#marked > 0) this.#add(MARK.subarray(0, this.#marked))
+        this.#marked = MARK.length
+        return bytes.subarray(at)
+      }
+      if (this.#marked === MARK.length) return bytes.subarray(at + 1)
+    }
+    return bytes.subarray(bytes.length)
+  }
+
   #add(part: Buffer): void {
     this.#lineSize += part.length
-    if (this.#lineSize + this.#size <= this.#limit) {
+    if (this.#ends === undefined) {
       this.#parts.push(part)
-      return
-    }
-    // Over the limit: only the two ends stay.
-    this.#head ??= Buffer.from(Buffer.concat([...this.#parts, part]).subarray(0, ENDS))
-    const tail = Buffer.concat([...this.#parts, part])
-    this.#parts = [Buffer.from(tail.subarray(-ENDS))]
+      if (this.#lineSize + this.#size <= this.#limit) return
+      this.#ends = new Ends()
+      for (const early of this.#parts) this.#ends.add(early)
+      this.#parts = []
+    } else this.#ends.add(part)
   }
 
   #finishLine(): void {
     const [first] = this.#parts
     const line = this.#parts.length === 1 && first ? first : Buffer.concat(this.#parts)
-    const head = this.#head
-    const size = this.#lineSize
+    const ends = this.#ends
     this.#parts = []
     this.#lineSize = 0
-    this.#head = undefined
-    if (head !== undefined) {
-      const start = fieldOf(head)
-      if (start.name === 'data') this.#over = { head: head.subarray(start.value), tail: line, size }
-      return
-    }
-    if (line.length === 0) this.#dispatch()
+    this.#ends = undefined
+    if (ends !== undefined) this.#longField(ends)
+    else if (line.length === 0) this.#dispatch()
     else this.#field(line)
+  }
+
+  #longField({ head, tail, size }: Ends): void {
+    const { name, value } = fieldOf(head)
+    const length = size - value
+    if (name === 'data')
+      this.#cut(head.subarray(value), tail.subarray(Math.max(0, tail.length - length)), length)
+    // There was no room left for it beside the data, and it needs none.
+    else if (size === head.length) this.#field(head)
+  }
+
+  /** The event is over the limit with this line: from here on only the ends of its data are kept. */
+  #cut(head: Buffer, tail: Buffer, size: number): void {
+    const isFirst = this.#over === undefined && this.#data.length === 0
+    this.#over ??= new Ends()
+    if (this.#data.length > 0) this.#over.add(joined(this.#data))
+    this.#data = []
+    this.#size = 0
+    if (!isFirst) this.#over.add(NEW_LINE)
+    this.#over.add(head, tail, size)
   }
 
   #field(line: Buffer): void {
     const { name, value } = fieldOf(line)
     if (name === 'data') {
       // Many lines with hardly anything in them cost more than their bytes.
-      this.#size += this.#data.length === 0 ? line.length : line.length + LINE_COST
-      this.#data.push(line.subarray(value))
+      const cost = this.#data.length === 0 ? line.length : line.length + LINE_COST
+      const data = line.subarray(value)
+      if (this.#over === undefined && this.#size + cost <= this.#limit) {
+        this.#size += cost
+        this.#data.push(data)
+      } else this.#cut(data, data, data.length)
     } else if (name === 'event') this.#event = line.toString('utf8', value)
     else if (name === 'id') {
       const id = line.toString('utf8', value)
@@ -145,6 +176,39 @@ const SPACE = 0x20
 const ENDS = 4096
 const LINE_COST = 64
 const NEW_LINE = Buffer.from('\n')
+const MARK = Buffer.from('\ufeff')
+
+/** The first and the last bytes of something too large. */
+class Ends {
+  head: Buffer = Buffer.alloc(0)
+  size = 0
+  #tail: Buffer[] = []
+  #kept = 0
+
+  /** Adds what follows; of something large its own ends will do. */
+  add(head: Buffer, tail: Buffer = head, size: number = head.length): void {
+    if (size === 0) return
+    // As long as nothing is missing in between.
+    if (this.head.length === this.size && this.size < ENDS)
+      this.head = Buffer.concat([this.head, head.subarray(0, ENDS - this.size)])
+    this.size += size
+    this.#tail.push(tail)
+    this.#kept += tail.length
+    // Now and then, not each time: a line may have a single byte.
+    if (this.#kept > 16 * ENDS) this.#shorten()
+  }
+
+  get tail(): Buffer {
+    this.#shorten()
+    return this.#tail[0] ?? this.head
+  }
+
+  #shorten(): void {
+    const tail = Buffer.from(Buffer.concat(this.#tail).subarray(-ENDS))
+    this.#tail = [tail]
+    this.#kept = tail.length
+  }
+}
 
 function endOfLine(bytes: Buffer, from: number): number {
   for (let at = from; at < bytes.length; at++) if (bytes[at] === LF || bytes[at] === CR) return at

@@ -24,13 +24,11 @@ export class LineReader {
   push(chunk: Buffer): void {
     let from = 0
     for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, from)) {
-      // Some end their lines as Windows does.
-      const last = end > from && chunk[end - 1] === 0x0d ? end - 1 : end
-      if (this.#size === 0 && last - from <= this.#limit) {
+      if (this.#size === 0 && end - from <= this.#limit) {
         // The usual case: a whole line in one chunk.
-        if (last > from) this.#events.line(chunk.subarray(from, last))
+        this.#line(chunk.subarray(from, end))
       } else {
-        this.#add(chunk.subarray(from, last))
+        this.#add(chunk.subarray(from, end))
         this.#finish()
       }
       from = end + 1
@@ -45,8 +43,11 @@ export class LineReader {
 
   #add(part: Buffer): void {
     this.#size += part.length
-    if (this.#cut !== undefined) this.#cut.tail = ending(this.#cut.tail, part)
-    else {
+    const cut = this.#cut
+    if (cut !== undefined) {
+      if (cut.head.length < ENDS) cut.head = beginning(cut.head, part)
+      cut.tail = ending(cut.tail, part)
+    } else {
       this.#parts.push(part)
       if (this.#size > this.#limit) this.#overflow()
     }
@@ -68,11 +69,21 @@ export class LineReader {
     this.#size = 0
     this.#cut = undefined
     if (cut) this.#events.oversized(size, cut.head, cut.tail)
-    else if (line.length > 0) this.#events.line(line)
+    else this.#line(line)
+  }
+
+  #line(bytes: Buffer): void {
+    // Some end their lines as Windows does.
+    const line = bytes.at(-1) === 0x0d ? bytes.subarray(0, -1) : bytes
+    if (line.length > 0) this.#events.line(line)
   }
 }
 
 // --- internal ---
+
+function beginning(head: Buffer, part: Buffer): Buffer {
+  return Buffer.concat([head, part.subarray(0, ENDS - head.length)])
+}
 
 function ending(tail: Buffer, part: Buffer): Buffer {
   return part.length >= ENDS

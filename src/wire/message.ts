@@ -66,9 +66,7 @@ export function readMessage(bytes: Buffer): Message | Invalid {
     const located = quickResult(bytes) ?? (bytes.length >= LARGE ? locateResult(bytes) : undefined)
     if (located !== undefined) return new UnreadResult(bytes, located.id, located.splice)
   }
-  const scan = scanObject(bytes)
-  if (!scan.ok) return { kind: 'invalid', reason: WRONG[scan.reason] }
-  return sortMessage({ bytes, members: scan.members })
+  return sortBytes(bytes)
 }
 
 /** The bytes of a member, or undefined. */
@@ -102,10 +100,7 @@ export function withId(message: ReplyMessage, id: Id): Buffer[] {
   if (message.kind === 'result' && message.splice) return spliced(bytes, message.splice, id)
   const member = find(message.members, 'id')
   if (member === undefined)
-    return [
-      Buffer.from(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},`),
-      bytes.subarray(bytes.indexOf('{') + 1),
-    ]
+    return [Buffer.from(`{"id":${JSON.stringify(id)},`), bytes.subarray(bytes.indexOf('{') + 1)]
   return [bytes.subarray(0, member.start), Buffer.from(JSON.stringify(id)), bytes.subarray(member.end)]
 }
 
@@ -141,12 +136,20 @@ class UnreadResult implements ResultMessage {
 
   get members(): readonly Member[] {
     if (this.#members === undefined) {
-      const scan = scanObject(this.bytes)
-      if (!scan.ok) throw new Fault('MESSAGE_INVALID', `the answer ${WRONG[scan.reason]}`)
-      this.#members = scan.members
+      const message = sortBytes(this.bytes)
+      if (message.kind === 'invalid') throw new Fault('MESSAGE_INVALID', `the answer ${message.reason}`)
+      if (message.kind !== 'result')
+        throw new Fault('MESSAGE_INVALID', `the answer is a ${message.kind}, too`)
+      this.#members = message.members
     }
     return this.#members
   }
+}
+
+function sortBytes(bytes: Buffer): Message | Invalid {
+  const scan = scanObject(bytes)
+  if (!scan.ok) return { kind: 'invalid', reason: WRONG[scan.reason] }
+  return sortMessage({ bytes, members: scan.members })
 }
 
 function sortMessage(envelope: Envelope): Message | Invalid {

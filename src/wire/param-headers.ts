@@ -25,8 +25,13 @@ export function paramHeaderValues(
   if (headers.length === 0) return undefined
   const values: Record<string, string> = {}
   for (const { header, path } of headers) {
-    const value = path.reduce<unknown>((at, key) => (isRecord(at) ? at[key] : undefined), args)
+    const value = path.reduce<unknown>(
+      (at, key) => (isRecord(at) && Object.hasOwn(at, key) ? at[key] : undefined),
+      args,
+    )
     if (value === undefined || value === null || typeof value === 'object') continue
+    // Its digits are lost already, and a header that says something else than the body is worse than none.
+    if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER) continue
     values[`Mcp-Param-${header}`] = encodeHeader(String(value))
   }
   return values
@@ -51,7 +56,7 @@ export function decodeHeader(text: string): string | undefined {
 
 const WRAP = '=?base64?'
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-const CARRIED = new Set(['string', 'integer', 'boolean'])
+const CARRIED: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean'])
 
 function isWrapped(text: string): boolean {
   return text.startsWith(WRAP) && text.endsWith('?=') && text.length >= WRAP.length + 2
@@ -76,7 +81,7 @@ function collect(
     if (typeof header !== 'string' || !HEADER_NAME.test(header))
       return 'has an x-mcp-header that is no header'
     if (!reachable || path.length === 0) return 'has x-mcp-header where no single argument stands'
-    if (!CARRIED.has(String(schema['type']))) return 'has x-mcp-header on what is no text, integer or boolean'
+    if (!CARRIED.has(schema['type'])) return 'has x-mcp-header on what is no text, integer or boolean'
     found.push({ header, path })
   }
   return first(Object.entries(schema), ([key, part]) => {

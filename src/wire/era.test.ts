@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { LEGACY_METHODS, LEGACY_VERSIONS, MODERN_VERSION, nameOfRequest } from './era.ts'
+
+const cases: [string, Record<string, unknown>, string | undefined][] = [
+  ['tools/call', { name: 'echo', uri: 'x:' }, 'echo'],
+  ['prompts/get', { name: 'plan' }, 'plan'],
+  ['resources/read', { name: 'no', uri: 'file:///a' }, 'file:///a'],
+  ['tools/call', { name: '' }, ''],
+  ['tools/call', {}, undefined],
+  ['tools/call', { name: 7 }, undefined],
+  ['resources/read', { name: 'no' }, undefined],
+  ['tools/list', { name: 'no' }, undefined],
+  ['resources/subscribe', { uri: 'file:///a' }, undefined],
+]
+for (const [method, params, expected] of cases)
+  test(`${method} with ${JSON.stringify(params)} is about ${expected ?? 'nothing by name'}`, () => {
+    expect(nameOfRequest(method, params)).toBe(expected)
+  })
+
+test('asks for the newest legacy version first, and the modern one is none of them', () => {
+  expect([...LEGACY_VERSIONS].sort().reverse()).toEqual(LEGACY_VERSIONS)
+  expect(LEGACY_VERSIONS).not.toContain(MODERN_VERSION)
+  expect(LEGACY_METHODS.has('initialize')).toBe(true)
+  expect(LEGACY_METHODS.has('server/discover')).toBe(false)
+})

@@ -1,0 +1,269 @@
+import fc from 'fast-check'
+import { expect, test, vi } from 'vitest'
+import { idOfCut } from './ends.ts'
+import {
+  errorOf,
+  find,
+  type Id,
+  type Invalid,
+  LARGE,
+  type Message,
+  memberValue,
+  readMessage,
+  slice,
+  withId,
+} from './message.ts'
+import { cuts, messageText, mutated, mutation, number, pieces } from './testing.ts'
+
+// Read at load, so this is a second copy of the module. It never reads the ends only: every answer is checked in full.
+const COPY = './message.ts?parse'
+vi.stubEnv('BUSBAR_WIRE', 'parse')
+const parsing = (await import(COPY)) as typeof import('./message.ts')
+vi.unstubAllEnvs()
+
+const newId: fc.Arbitrary<Id> = fc.oneof(fc.integer(), fc.string({ unit: 'grapheme' }), fc.constant(null))
+/** How each of the two sends an answer on, and what arrives of it. */
+const wires = [
+  ['by splicing', { readMessage, withId }, (value: unknown) => value],
+  ['by parsing', parsing, (value: unknown) => JSON.parse(JSON.stringify(value))],
+] as const
+
+function parsed(text: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The members, or what is wrong with them. */
+function looked(message: Message): 'sound' | 'broken' {
+  try {
+    void message.members
+    return 'sound'
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'MESSAGE_INVALID' })
+    return 'broken'
+  }
+}
+
+function large(text: string): string {
+  // In the middle of the first object inside, so that the ends stay what they are.
+  const at = text.indexOf('{', 1) + 1
+  if (at === 0) return text
+  const empty = /^\s*\}/.test(text.slice(at))
+  return `${text.slice(0, at)}"pad":"${'漢"id":1,'.replaceAll('"', '\\"').repeat(5000)}"${empty ? '' : ','}${text.slice(at)}`
+}
+
+function checkIds(text: string, id: Id, [, wire, seen]: (typeof wires)[number]): void {
+  const bytes = Buffer.from(text)
+  const message = wire.readMessage(bytes)
+  const whole = parsed(text)
+  if (message.kind === 'invalid') return
+  if (looked(message) === 'broken') expect(parsing.readMessage(bytes).kind, text).not.toBe('result')
+  else {
+    // The same verdict as that of whoever reads everything, and never an id that JSON.parse does not see.
+    expect(parsing.readMessage(bytes).kind, text).toBe(message.kind)
+    if (message.kind !== 'notification') expect(message.id).toEqual(whole?.['id'] ?? null)
+  }
+  if ((message.kind !== 'result' && message.kind !== 'error') || whole === undefined) return
+  const sent = Buffer.concat(wire.withId(message, id))
+  expect(JSON.parse(sent.toString())).toEqual(seen({ ...whole, id }))
+  // Whoever reads it next finds it as sound as it was.
+  if (looked(message) === 'sound') expect(readMessage(sent)).toMatchObject({ kind: message.kind, id })
+}
+
+for (const wire of wires) {
+  test(`[B6] gives an answer another id and changes nothing else, ${wire[0]}`, () => {
+    fc.assert(
+      fc.property(messageText, newId, (text, id) => checkIds(text, id, wire)),
+      { numRuns: 1500 },
+    )
+  })
+
+  test(`[B6] gives a large answer another id and changes nothing else, ${wire[0]}`, () => {
+    fc.assert(
+      fc.property(messageText, newId, (text, id) => checkIds(large(text), id, wire)),
+      { numRuns: 120 },
+    )
+  })
+}
+
+test('says of every message what whoever reads all of it says', () => {
+  fc.assert(
+    fc.property(messageText, fc.option(mutation), (original, change) => {
+      const text = Buffer.from(change === null ? original : mutated(original, change)).toString()
+      const bytes = Buffer.from(text)
+      const message = readMessage(bytes)
+      const full = parsing.readMessage(bytes)
+      if (message.kind !== 'invalid' && looked(message) === 'broken') expect(full.kind).not.toBe('result')
+      else expect(withoutBytes(message)).toEqual(withoutBytes(full))
+      if (full.kind !== 'invalid') expect(parsed(text)).toBeDefined()
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+function withoutBytes(message: Message | Invalid) {
+  const { kind } = message
+  if (kind === 'invalid') return message
+  const { id, method } = { id: undefined, method: undefined, ...message }
+  return { kind, method, id: kind === 'result' ? message.id : id, members: message.members }
+}
+
+const spellings: [string, string][] = [
+  ['the id first', '{"jsonrpc":"2.0","id":1,"result":{"n":N}}'],
+  ['the id last', '{"result":{"n":N},"jsonrpc":"2.0","id":1}'],
+  ['spaces', '{ "jsonrpc": "2.0", "id": 1, "result": { "n": N } }'],
+  ['an error', '{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"","data":N}}'],
+  ['an error without an id', '{"jsonrpc":"2.0","error":{"code":-1,"message":"","data":N}}'],
+]
+for (const [title, spelling] of spellings)
+  test(`[C9] numbers keep their digits in an answer with ${title}`, () => {
+    fc.assert(
+      fc.property(number, fc.boolean(), (digits, big) => {
+        const text = spelling.replace('N', big ? `[${digits},"${'x'.repeat(LARGE)}"]` : digits)
+        const message = readMessage(Buffer.from(text))
+        if (message.kind !== 'result' && message.kind !== 'error') throw new Error(message.kind)
+        const sent = Buffer.concat(withId(message, 'new')).toString()
+        const body = /"(?:result|error)": ?(\{.*?\})/.exec(text)?.[1] ?? '?'
+        expect(sent.includes(body)).toBe(true)
+        expect(JSON.parse(sent).id).toBe('new')
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+const kinds: [string, string, object][] = [
+  ['a request', '{"jsonrpc":"2.0","id":"a","method":"ping"}', { kind: 'request', id: 'a', method: 'ping' }],
+  ['a request with null as id', '{"jsonrpc":"2.0","id":null,"method":"m"}', { kind: 'request', id: null }],
+  ['a notification', '{"jsonrpc":"2.0","method":"n/x"}', { kind: 'notification', method: 'n/x' }],
+  ['a result', '{"jsonrpc":"2.0","id":0,"result":{}}', { kind: 'result', id: 0 }],
+  ['a result that is no object', '{"jsonrpc":"2.0","id":1,"result":null}', { kind: 'result', id: 1 }],
+  ['an error', '{"jsonrpc":"2.0","id":-1.5,"error":{}}', { kind: 'error', id: -1.5 }],
+  ['an error without an id', '{"jsonrpc":"2.0","error":{}}', { kind: 'error', id: null }],
+  ['an escaped id', '{"jsonrpc":"2.0","\\u0069d":4,"result":{}}', { kind: 'result', id: 4 }],
+  ['no JSON', 'hello', { kind: 'invalid', reason: 'is not one JSON object' }],
+  ['nothing', '', { kind: 'invalid', reason: 'is not one JSON object' }],
+  [
+    'a batch',
+    '[{"jsonrpc":"2.0","id":1,"result":{}}]',
+    { kind: 'invalid', reason: 'is not one JSON object' },
+  ],
+  [
+    'another version',
+    '{"jsonrpc":"1.0","id":1,"result":{}}',
+    { kind: 'invalid', reason: 'is not JSON-RPC 2.0' },
+  ],
+  [
+    'no version, with the id last',
+    '{"result":{},"id":1}',
+    { kind: 'invalid', reason: 'is not JSON-RPC 2.0' },
+  ],
+  ['two ids', '{"jsonrpc":"2.0","id":1,"result":{},"id":2}', { kind: 'invalid', reason: 'has id twice' }],
+  [
+    'two methods',
+    '{"jsonrpc":"2.0","method":"a","\\u006dethod":"b"}',
+    { kind: 'invalid', reason: 'has method twice' },
+  ],
+  [
+    'two results',
+    '{"jsonrpc":"2.0","result":{},"result":{},"id":1.5}',
+    { kind: 'invalid', reason: 'has result twice' },
+  ],
+  ['an id with a leading zero', '{"jsonrpc":"2.0","id":07,"result":{}}', { kind: 'invalid' }],
+  ['a last id with a leading zero', '{"result":{},"jsonrpc":"2.0","id":07}', { kind: 'invalid' }],
+  [
+    'an id that is an object',
+    '{"jsonrpc":"2.0","id":{},"result":{}}',
+    { kind: 'invalid', reason: 'has an id that is no text and no number' },
+  ],
+  [
+    'a method that is a number',
+    '{"jsonrpc":"2.0","id":5,"method":1}',
+    { kind: 'invalid', reason: 'has a method that is no text', id: 5 },
+  ],
+  ['result and error', '{"jsonrpc":"2.0","result":1,"error":{},"id":5}', { kind: 'invalid', id: 5 }],
+  ['neither result nor error', '{"jsonrpc":"2.0","id":5}', { kind: 'invalid', id: 5 }],
+  ['a result without an id', '{"jsonrpc":"2.0","result":{}}', { kind: 'invalid', reason: 'has no id' }],
+]
+for (const [title, text, expected] of kinds)
+  test(`reads ${title}`, () => {
+    expect(readMessage(Buffer.from(text))).toMatchObject(expected)
+    expect(parsing.readMessage(Buffer.from(text))).toMatchObject(expected)
+  })
+
+test('BUSBAR_WIRE=parse reads everything and builds answers anew', () => {
+  const bytes = Buffer.from('{"jsonrpc":"2.0","id":1,"result":{"n":1.0}}')
+  const read = parsing.readMessage(bytes)
+  if (read.kind !== 'result') throw new Error(read.kind)
+  expect(read.splice).toBeUndefined()
+  expect(Buffer.concat(parsing.withId(read, 2)).toString()).toBe('{"jsonrpc":"2.0","id":2,"result":{"n":1}}')
+  expect(readMessage(bytes)).toHaveProperty('splice')
+})
+
+test('refuses what is not UTF-8', () => {
+  const bytes = Buffer.from('{"jsonrpc":"2.0","id":1,"result":{"a":"\xff"}}', 'latin1')
+  expect(readMessage(bytes)).toEqual({ kind: 'invalid', reason: 'is not valid UTF-8' })
+})
+
+const hidden: [string, string][] = [
+  ['a fault in the syntax', '{"jsonrpc":"2.0","id":1,"result":{"a":[}}'],
+  ['a second result', '{"jsonrpc":"2.0","id":1,"result":{"a":1},"result":{"b":{}}}'],
+  ['a second id', '{"jsonrpc":"2.0","id":1,"result":{"a":1},"id":2,"x":{}}'],
+  ['an error', '{"jsonrpc":"2.0","id":1,"result":{"a":1},"error":{}}'],
+  ['a request', '{"jsonrpc":"2.0","id":1,"result":{"a":1},"method":"m","params":{}}'],
+  ['another version', '{"result":{"a":1},"jsonrpc":"1.0","x":{},"jsonrpc":"2.0","id":1}'],
+]
+for (const [title, text] of hidden)
+  test(`whoever looks into an answer finds ${title} that its ends do not show`, () => {
+    const message = readMessage(Buffer.from(text))
+    expect(message).toMatchObject({ kind: 'result', id: 1 })
+    expect(looked(message as Message)).toBe('broken')
+    expect(() => memberValue(message as Message, 'result')).toThrow(/^the answer /)
+  })
+
+test('gives members as bytes and as values', () => {
+  const message = readMessage(Buffer.from('{"jsonrpc":"2.0","method":"m","params":{"a": [1.0]}}')) as Message
+  expect(slice(message, 'params')?.toString()).toBe('{"a": [1.0]}')
+  expect(memberValue(message, 'params')).toEqual({ a: [1] })
+  expect(slice(message, 'result')).toBeUndefined()
+  expect(memberValue(message, 'result')).toBeUndefined()
+  expect(find(message.members, 'toString')).toBeUndefined()
+})
+
+const errors: [string, object][] = [
+  ['{"code":-32601,"message":"no","data":[1]}', { code: -32601, message: 'no', data: [1] }],
+  ['{"code":"x"}', { code: -32603, message: 'the server gave no reason' }],
+  ['{"message":7,"data":null}', { code: -32603, message: 'the server gave no reason', data: null }],
+  ['"broken"', { code: -32603, message: 'broken' }],
+  ['null', { code: -32603, message: 'null' }],
+]
+for (const [text, expected] of errors)
+  test(`makes ${text} a whole error`, () => {
+    const message = readMessage(Buffer.from(`{"jsonrpc":"2.0","id":1,"error":${text}}`))
+    expect(message.kind === 'error' && errorOf(message)).toEqual(expected)
+  })
+
+test('never throws, whatever comes in', () => {
+  let frames = 0
+  const noise = fc.uint8Array({ minLength: 1, maxLength: 4 })
+  fc.assert(
+    fc.property(messageText, mutation, noise, cuts, (text, change, bytes, at) => {
+      const sound = Buffer.from(text)
+      const broken = Buffer.from(mutated(text, change))
+      for (let from = 0; from < sound.length; from++) {
+        const spoilt = Buffer.from(sound)
+        spoilt.set(bytes.subarray(0, sound.length - from), from)
+        for (const frame of [spoilt, sound.subarray(0, from), broken.subarray(from)]) {
+          readMessage(frame)
+          idOfCut(frame, sound)
+          frames += 1
+        }
+      }
+      for (const piece of pieces(broken, at)) idOfCut(piece, piece)
+    }),
+    { numRuns: 600 },
+  )
+  expect(frames).toBeGreaterThan(100_000)
+})
