@@ -43,6 +43,9 @@ export interface HubOptions extends Handlers {
   readonly onEvent?: ((event: HubEvent) => void) | undefined
 }
 
+/** Events that are kept for somebody who reads slowly. */
+const EVENT_LIMIT = 10_000
+
 export type HubEvent =
   | ManagerEvent
   /** Servers that a killed run had left behind, and that are gone now. */
@@ -70,12 +73,14 @@ export class Hub {
   readonly #options: HubOptions
   readonly #manager: Manager
   readonly #listeners = new Set<(event: HubEvent) => void>()
-  readonly #instances: Record<string, InProcessServer> = {}
+  #instances: Readonly<Record<string, InProcessServer>> = {}
   readonly #context: CallContext
   #config: HubOptions['config']
   #active: Snapshot | undefined
   #ledger: Ledger | undefined
   #closed: Promise<void> | undefined
+  #work: Promise<unknown> = Promise.resolve()
+  #ended = false
 
   constructor(options: HubOptions, places?: Places) {
     const env = options.env ?? process.env
@@ -89,7 +94,7 @@ export class Hub {
       {
         client: { name: 'busbar', version: VERSION },
         handlers,
-        instances: this.#instances,
+        instance: (name) => this.#instances[name],
         ledger: () => (this.#ledger ??= openLedger(this.places)),
       },
       (event) => this.#emit(event),
@@ -151,29 +156,37 @@ export class Hub {
     return () => this.#listeners.delete(listener)
   }
 
-  /** What happens, as a stream; ends with the hub. */
-  async *events(signal?: AbortSignal): AsyncGenerator<HubEvent, void, undefined> {
+  /** What happens from now on, as a stream; ends with the hub, or when the signal fires. */
+  events(signal?: AbortSignal): AsyncGenerator<HubEvent, void, undefined> {
     const queue: HubEvent[] = []
     let wake: () => void = () => undefined
     const off = this.on((event) => {
       queue.push(event)
+      // Who does not read loses the oldest.
+      if (queue.length > EVENT_LIMIT) queue.shift()
       wake()
     })
-    const stop = () => wake()
-    signal?.addEventListener('abort', stop, { once: true })
-    try {
-      while (!signal?.aborted) {
-        const event = queue.shift()
-        if (event) yield event
-        if (event?.type === 'closed') return
-        if (queue.length === 0)
+    const isOver = () => signal?.aborted === true || this.#ended
+    return stream()
+
+    async function* stream(): AsyncGenerator<HubEvent, void, undefined> {
+      const stop = () => wake()
+      signal?.addEventListener('abort', stop, { once: true })
+      try {
+        for (;;) {
+          for (let event = queue.shift(); event !== undefined; event = queue.shift()) {
+            yield event
+            if (signal?.aborted) return
+          }
+          if (isOver()) return
           await new Promise<void>((resolve) => {
             wake = resolve
           })
+        }
+      } finally {
+        off()
+        signal?.removeEventListener('abort', stop)
       }
-    } finally {
-      off()
-      signal?.removeEventListener('abort', stop)
     }
   }
 
@@ -198,6 +211,7 @@ export class Hub {
   /** Ends every server; nothing of them is alive afterwards. */
   close(options: { readonly drain?: number } = {}): Promise<void> {
     this.#closed ??= this.#manager.close(options).finally(() => {
+      this.#ended = true
       this.#emit({ type: 'closed' })
       this.#listeners.clear()
     })
@@ -216,7 +230,14 @@ export class Hub {
     return connection.status()
   }
 
-  async #apply(config?: string | HubConfig): Promise<Applied> {
+  /** One after the other: what was asked for last is what stays. */
+  #apply(config?: string | HubConfig): Promise<Applied> {
+    const done = this.#work.then(() => this.#applyNow(config))
+    this.#work = done.catch(() => undefined)
+    return done
+  }
+
+  async #applyNow(config?: string | HubConfig): Promise<Applied> {
     const next = config ?? this.#config
     const active = await this.#load(next)
     this.#config = next
@@ -226,12 +247,13 @@ export class Hub {
 
   async #load(config: HubOptions['config']): Promise<Snapshot> {
     const { cwd, env } = this.#options
+    const plain = typeof config === 'object' ? withoutInstances(config) : undefined
     const options: LoadOptions = {
       places: this.places,
       ...(cwd === undefined ? {} : { cwd }),
       ...(env === undefined ? {} : { env }),
       ...(typeof config === 'string' ? { config } : {}),
-      ...(typeof config === 'object' ? { data: this.#withoutInstances(config) } : {}),
+      ...(plain ? { data: plain.config } : {}),
     }
     const snapshot = await loadConfig(options)
     if (this.#options.trust)
@@ -250,19 +272,8 @@ export class Hub {
           details: { problems: [first, ...rest] },
         },
       )
+    this.#instances = plain?.instances ?? {}
     return effective(snapshot, trustSubjects(snapshot))
-  }
-
-  /** Server objects cannot be written down; they are kept aside and the rest is checked like any configuration. */
-  #withoutInstances(config: HubConfig): HubConfig {
-    if (config.servers === undefined) return config
-    const servers = Object.entries(config.servers).map(([name, server]) => {
-      if (!('instance' in server)) return [name, server]
-      const { instance, ...rest } = server
-      this.#instances[name] = instance
-      return [name, rest]
-    })
-    return { ...config, servers: Object.fromEntries(servers) }
   }
 
   #emit(event: HubEvent): void {
@@ -275,4 +286,21 @@ export class Hub {
       }
     }
   }
+}
+
+// --- internal ---
+
+/** Server objects cannot be written down; they are kept aside and the rest is checked like any configuration. */
+function withoutInstances(config: HubConfig): {
+  config: HubConfig
+  instances: Record<string, InProcessServer>
+} {
+  const instances: Record<string, InProcessServer> = {}
+  const servers = Object.entries(config.servers ?? {}).map(([name, server]) => {
+    if (!('instance' in server)) return [name, server]
+    const { instance, ...rest } = server
+    instances[name] = instance
+    return [name, rest]
+  })
+  return { config: { ...config, servers: Object.fromEntries(servers) }, instances }
 }

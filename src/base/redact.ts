@@ -3,7 +3,7 @@
 export const MASK = '••••••'
 
 const SECRET_NAME =
-  /(?:^|[^a-z])(?:api[-_]?key|apikey|auth|authorization|cookie|bearer|credentials?|dsn|pass|passwd|passphrase|password|pat|private[-_]?key|secret|signature|token)s?(?:$|[^a-z])|(?:key|secret|token|password)$/i
+  /(?:^|[^a-z])(?:api[-_]?key|apikey|auth|authorization|cookie|bearer|credentials?|dsn|pass|passwd|passphrase|password|pat|private[-_]?key|secret|signature|token)s?(?:$|[^a-z])|(?:key|secret|token|password|[-_]pwd)$/i
 const SECRET_VALUE = [
   /\b(?:ghp|gho|ghu|ghs|ghr)_[A-Za-z0-9]{16,}/,
   /\bgithub_pat_[A-Za-z0-9_]{20,}/,

@@ -7,7 +7,8 @@ import type { Assignment } from '../config/resolve.ts'
 import type { Handlers } from '../connect/answers.ts'
 import type { Connection } from '../connect/connection.ts'
 import type { Manager } from '../connect/manager.ts'
-import { send } from '../connect/send.ts'
+import { enter, send } from '../connect/send.ts'
+import type { KnownTool } from '../connect/tool-list.ts'
 import { type Actor, mayUse, noAccess } from '../policy/access.ts'
 import { memberValue, type NotificationMessage } from '../wire/message.ts'
 import { paramHeaderValues } from '../wire/param-headers.ts'
@@ -60,9 +61,7 @@ export async function call(
       hint: `write server/tool; run: busbar tools ${connection.name}`,
       server: connection.name,
     })
-  if (!connection.live) await connection.ready(options.signal)
-  const known = connection.tool(name)
-  if (known === undefined) throw unknownTool(connection, name)
+  const known = connection.tool(name) ?? (await findTool(connection, name, options))
   const reply = await send(
     connection,
     {
@@ -86,6 +85,21 @@ export function reach({ manager, assignments }: CallContext, actor: Actor, serve
 }
 
 // --- internal ---
+
+/** A tool that is not known yet: of a server that was never up, or whose list is old. */
+async function findTool(
+  connection: Connection,
+  name: string,
+  { signal, timeout }: CallOptions,
+): Promise<KnownTool> {
+  if (!connection.live) {
+    await enter(connection, { method: 'tools/call', signal, timeout })
+    connection.gate.leave()
+  }
+  const known = connection.tool(name)
+  if (known === undefined) throw unknownTool(connection, name)
+  return known
+}
 
 function unknownTool(connection: Connection, name: string): Fault {
   const names = connection.tools.map((tool) => tool.name)

@@ -5,6 +5,7 @@ import { Fault } from '../base/fault.ts'
 import type { Stop } from '../base/stop.ts'
 import type { Connection } from '../connect/connection.ts'
 import type { Link } from '../connect/link.ts'
+import { enter } from '../connect/send.ts'
 import type { Actor } from '../policy/access.ts'
 import { type Era, META, nameOfRequest } from '../wire/era.ts'
 import type { NotificationMessage, ReplyMessage } from '../wire/message.ts'
@@ -30,13 +31,20 @@ export async function forward(
   request: Forwarded,
 ): Promise<{ reply: ReplyMessage; era: Era }> {
   const connection = reach(context, actor, request.server)
-  const link = connection.live ?? (await connection.ready(request.signal))
-  const { method } = request
+  const { method, params, signal } = request
+  const name = nameOfRequest(method, { name: param(params, 'name'), uri: param(params, 'uri') })
+  // What the configuration leaves out is not there, whoever asks.
+  if (method === 'tools/call' && name !== undefined && !connection.plan.offers(name))
+    throw new Fault('TOOL_UNKNOWN', `${connection.name} has no tool ${JSON.stringify(name)}`, {
+      server: connection.name,
+    })
   // A stream that stays open is no call that takes long.
   const stays = method === 'subscriptions/listen'
-  if (!stays && !connection.gate.tryEnter()) await connection.gate.enter(request.signal)
+  if (stays) await connection.ready(signal)
+  else if (!connection.live || !connection.gate.tryEnter()) await enter(connection, { method, signal })
   try {
-    return { reply: await pass(connection, link, request, stays), era: link.agreement.era }
+    const link = connection.live ?? (await connection.ready(signal))
+    return { reply: await pass(connection, link, request, name, stays), era: link.agreement.era }
   } finally {
     if (!stays) connection.gate.leave()
   }
@@ -53,11 +61,17 @@ const MODERN_KEYS: ReadonlySet<string> = new Set([
   META.logLevel,
 ])
 
-function pass(connection: Connection, link: Link, request: Forwarded, stays: boolean): Promise<ReplyMessage> {
+function pass(
+  connection: Connection,
+  link: Link,
+  request: Forwarded,
+  name: string | undefined,
+  stays: boolean,
+): Promise<ReplyMessage> {
   const { method, params, signal, onNotification } = request
   const { timeouts } = connection.plan
   const modern = link.agreement.era === 'modern'
-  const about = modern ? aboutOf(connection, method, params) : {}
+  const about = modern ? aboutOf(connection, name, params) : {}
   return link.pass(method, (token) => paramsFor(params, request.era, modern, token, link), {
     ...about,
     signal,
@@ -68,13 +82,8 @@ function pass(connection: Connection, link: Link, request: Forwarded, stays: boo
 }
 
 /** The headers of a modern request repeat what stands in its body. */
-function aboutOf(connection: Connection, method: string, params: RawParams) {
-  const name = nameOfRequest(method, { name: param(params, 'name'), uri: param(params, 'uri') })
-  const known = method === 'tools/call' && name !== undefined ? connection.tool(name) : undefined
-  if (method === 'tools/call' && known === undefined && name !== undefined && !connection.plan.offers(name))
-    throw new Fault('TOOL_UNKNOWN', `${connection.name} has no tool ${JSON.stringify(name)}`, {
-      server: connection.name,
-    })
+function aboutOf(connection: Connection, name: string | undefined, params: RawParams) {
+  const known = name === undefined ? undefined : connection.tool(name)
   const headers =
     known && known.headers.length > 0
       ? paramHeaderValues(known.headers, param(params, 'arguments'))

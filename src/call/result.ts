@@ -41,9 +41,9 @@ export class CallResult {
 
   /** All text of it, one after the other. */
   get text(): string {
-    const parts = this.json().content ?? []
-    return parts
-      .flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []))
+    const { content } = this.json()
+    return (Array.isArray(content) ? content : [])
+      .flatMap((part) => (part?.type === 'text' && typeof part.text === 'string' ? [part.text] : []))
       .join('\n')
   }
 

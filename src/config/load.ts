@@ -9,6 +9,7 @@ import { type Layer, readLayers, textLayer } from './layer.ts'
 import type { Problem } from './problem.ts'
 import type { Looked, Snapshot } from './snapshot.ts'
 import { candidates, projectRoot, rootOf } from './sources.ts'
+import { PROGRAM } from './tree.ts'
 
 export interface LoadOptions {
   readonly cwd?: string
@@ -51,7 +52,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Snapshot> {
     ;(candidate.scope === 'managed' ? managed : files).push(...report.layers)
   }
   if (options.data !== undefined) {
-    const data = textLayer('createHub', 'flag', JSON.stringify(options.data), context)
+    const data = textLayer(PROGRAM, 'flag', JSON.stringify(options.data), context)
     problems.push(...data.problems)
     if (data.layer) files.push(data.layer)
   }

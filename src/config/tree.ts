@@ -6,6 +6,9 @@ import type { Path } from './edit/change.ts'
 import { isRecord, type Shape } from './formats/shape.ts'
 
 /** One place configuration comes from: a file, a flag, the environment. */
+/** Stands for a file where a program gave the configuration as data. */
+export const PROGRAM = 'createHub'
+
 export interface Origin {
   /** A path, or a name such as `--mcp-server`. */
   readonly file: string

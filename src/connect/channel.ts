@@ -1,9 +1,8 @@
 // Requests and answers over one transport: ids, order, deadlines, cancellation. It knows JSON-RPC, not MCP's methods.
 
 import { Fault } from '../base/fault.ts'
-import type { Stop } from '../base/stop.ts'
 import { idOfCut } from '../wire/ends.ts'
-import { META } from '../wire/era.ts'
+import { ERROR, META } from '../wire/era.ts'
 import {
   type Id,
   memberValue,
@@ -14,25 +13,8 @@ import {
 } from '../wire/message.ts'
 import type { Answer } from './answers.ts'
 import { Deadlines } from './deadlines.ts'
+import { type Ask, Pending } from './pending.ts'
 import type { Diagnosis, OpenTransport, Transport, TransportEvents } from './transport.ts'
-
-export interface Ask {
-  readonly method: string
-  /** Their text. */
-  readonly params?: string | undefined
-  /** For the headers of modern requests. */
-  readonly name?: string | undefined
-  readonly headers?: Readonly<Record<string, string>> | undefined
-  readonly signal?: Stop | undefined
-  /** Milliseconds without a sign of life until it is given up; a progress notification is one. */
-  readonly idle?: number | undefined
-  /** Milliseconds after which it is given up whatever happens. */
-  readonly total?: number | undefined
-  /** Given up without telling the server: it may not even know the method. */
-  readonly quiet?: boolean | undefined
-  /** What belongs to this request and comes before its answer, in order. Must not throw. */
-  readonly onNotification?: ((message: NotificationMessage) => void) | undefined
-}
 
 /** Whom it is about. */
 export interface Subject {
@@ -57,6 +39,8 @@ export class Channel implements TransportEvents {
   #transport: Transport | undefined
   readonly #deadlines = new Deadlines((now) => this.#expire(now))
   #nextId = 1
+  /** Requests of the server that nobody has answered yet. */
+  #asked = 0
   #closed: Fault | undefined
   #modern = false
 
@@ -76,8 +60,11 @@ export class Channel implements TransportEvents {
     return channel
   }
 
+  /** Requests that wait for an answer; a stream that is listened to is none. */
   get inFlight(): number {
-    return this.#pending.size
+    let count = 0
+    for (const { ask } of this.#pending.values()) if (ask.method !== 'subscriptions/listen') count += 1
+    return count
   }
 
   get ended(): boolean {
@@ -136,6 +123,16 @@ export class Channel implements TransportEvents {
 
   message(bytes: Buffer, stream?: number): void {
     this.lastHeard = performance.now()
+    try {
+      this.#handle(bytes, stream)
+    } catch (error) {
+      // What a server sends must never end more than its own connection.
+      const reason = error instanceof Error ? error.message : String(error)
+      this.closed(new Fault('MESSAGE_INVALID', `a message could not be handled: ${reason}`))
+    }
+  }
+
+  #handle(bytes: Buffer, stream: number | undefined): void {
     const message = readMessage(bytes)
     switch (message.kind) {
       case 'result':
@@ -146,6 +143,7 @@ export class Channel implements TransportEvents {
         this.#notification(message, stream)
         return
       case 'request':
+        this.#asked += 1
         this.#events.request(message, (given) => this.#respond(message.id, given))
         return
       case 'invalid':
@@ -183,7 +181,8 @@ export class Channel implements TransportEvents {
 
   /** A transport knows addresses and may repeat what it was told; people know the server by its name. */
   #named(fault: Fault): Fault {
-    const { code, hint, details, server } = fault
+    const { code, details, server } = fault
+    const hint = fault.hint ?? (code === 'AUTH_REQUIRED' ? SIGN_IN : undefined)
     const message = this.#scrub(server === undefined ? `${this.#server}: ${fault.message}` : fault.message)
     const stderr = details?.['stderr']
     const clean = typeof stderr === 'string' ? { ...details, stderr: this.#scrub(stderr) } : details
@@ -191,7 +190,8 @@ export class Channel implements TransportEvents {
   }
 
   #respond(id: Id, given: Answer): void {
-    this.#transport?.send({ body: JSON.stringify({ jsonrpc: '2.0', id, ...given }), method: '' })
+    this.#asked -= 1
+    this.#transport?.send({ body: answerText(id, given), method: '' })
   }
 
   #answer(message: ReplyMessage, stream: number | undefined): void {
@@ -254,6 +254,8 @@ export class Channel implements TransportEvents {
   #expire(now: number): number {
     let next = Number.POSITIVE_INFINITY
     for (const [id, pending] of this.#pending) {
+      // While the server waits for an answer of ours it cannot be idle; only the last deadline counts.
+      if (this.#asked > 0) pending.postpone(now)
       if (pending.due <= now) this.#giveUp(id, overdue(this.#server, pending.ask, pending.reached(now)))
       else next = Math.min(next, pending.due)
     }
@@ -269,62 +271,10 @@ export class Channel implements TransportEvents {
   }
 }
 
+const SIGN_IN = 'give it a token, for example headers: { Authorization: "Bearer ${TOKEN}" }'
+
 function cancelled(server: string, what: string): Fault {
   return new Fault('CALL_CANCELLED', `${what} was cancelled`, { server })
-}
-
-/** One request that waits for its answer. It ends exactly once. */
-class Pending {
-  readonly ask: Ask
-  readonly #resolve: (message: ReplyMessage) => void
-  readonly #reject: (fault: Fault) => void
-  readonly #since = performance.now()
-  #abort: (() => void) | undefined
-
-  /** When it is given up, on the monotonic clock. */
-  due: number
-
-  constructor(ask: Ask, resolve: (message: ReplyMessage) => void, reject: (fault: Fault) => void) {
-    this.ask = ask
-    this.#resolve = resolve
-    this.#reject = reject
-    this.due = this.#dueFrom(this.#since)
-  }
-
-  onAbort(stop: () => void): void {
-    this.#abort = stop
-    this.ask.signal?.addEventListener('abort', stop, { once: true })
-  }
-
-  /** A notification that belongs to it: it is alive. */
-  alive(message: NotificationMessage): void {
-    this.due = this.#dueFrom(performance.now())
-    this.ask.onNotification?.(message)
-  }
-
-  /** Which of its two limits it has reached, in milliseconds. */
-  reached(now: number): number {
-    const { idle = 0, total } = this.ask
-    return total !== undefined && now - this.#since >= total ? total : idle
-  }
-
-  settle(message: ReplyMessage): void {
-    if (this.#abort) this.ask.signal?.removeEventListener('abort', this.#abort)
-    this.#resolve(message)
-  }
-
-  fail(fault: Fault): void {
-    if (this.#abort) this.ask.signal?.removeEventListener('abort', this.#abort)
-    this.#reject(fault)
-  }
-
-  #dueFrom(now: number): number {
-    const { idle, total } = this.ask
-    return Math.min(
-      idle ? now + idle : Number.POSITIVE_INFINITY,
-      total ? this.#since + total : Number.POSITIVE_INFINITY,
-    )
-  }
 }
 
 function overdue(server: string, { method }: Ask, limit: number): Fault {
@@ -332,6 +282,18 @@ function overdue(server: string, { method }: Ask, limit: number): Fault {
     hint: `give it longer: timeouts.call of ${server}`,
     server,
   })
+}
+
+/** A handler may have returned what JSON cannot say. */
+function answerText(id: Id, given: Answer): string {
+  try {
+    if ('error' in given || given.result !== undefined)
+      return JSON.stringify({ jsonrpc: '2.0', id, ...given })
+  } catch {
+    // Told below.
+  }
+  const error = { code: ERROR.internal, message: 'the answer cannot be written as JSON' }
+  return JSON.stringify({ jsonrpc: '2.0', id, error })
 }
 
 /** The request that a modern server sends this for, where all requests share one stream. */

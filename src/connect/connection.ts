@@ -2,7 +2,6 @@
 // true in it.
 
 import { Fault } from '../base/fault.ts'
-import { maskText } from '../base/redact.ts'
 import type { Stop } from '../base/stop.ts'
 import type { Agreement } from '../wire/era.ts'
 import type { NotificationMessage } from '../wire/message.ts'
@@ -16,10 +15,10 @@ import type { Memory } from './memory.ts'
 import { abortable, pause } from './pause.ts'
 import { INTEGRATIONS_OFF, type Plan } from './plan.ts'
 import { Refresh } from './refresh.ts'
-import { faultOf, isHopeless, linkOf, type State, wordFor } from './state.ts'
-import { agreementFields, Journal, type ServerStatus, summary } from './status.ts'
+import { reportOf } from './report.ts'
+import { faultOf, isHopeless, linkOf, type State } from './state.ts'
+import { Journal, type ServerStatus } from './status.ts'
 import { type KnownTool, ToolList } from './tool-list.ts'
-import type { Diagnosis } from './transport.ts'
 
 /** Counts as steady after this long: what happens then is a new failure, not the same one again. */
 const STEADY = 30_000
@@ -46,10 +45,19 @@ export class Connection {
   #failures: Failures = { count: 0, hopeless: false }
   #hidden = false
   #closing: Promise<void> | undefined
+  /** What was started and is on its way out. Nothing new starts before it is gone: never two at a time. */
+  #ending: Promise<unknown>
   #heard: number | undefined
 
-  constructor(plan: Plan, memory: Memory, events: ConnectionEvents) {
+  /** `after`: what must be gone before this one starts, its predecessor of the same name. */
+  constructor(
+    plan: Plan,
+    memory: Memory,
+    events: ConnectionEvents,
+    after: Promise<unknown> = Promise.resolve(),
+  ) {
     this.plan = plan
+    this.#ending = after
     this.#events = events
     this.gate = new Gate(plan.name, plan.limits)
     this.#list = new ToolList({
@@ -63,6 +71,7 @@ export class Connection {
     this.#health = new Health(plan.health, {
       unwell: (link, error) => this.#unwell(link, error),
       well: (link) => this.#well(link),
+      lost: (link, error) => link.abandon(error),
     })
     if (plan.disabled !== undefined) this.#state = { kind: 'disabled', reason: plan.disabled }
     else if (plan.unusable) this.#state = { kind: 'unusable', error: plan.unusable }
@@ -72,11 +81,18 @@ export class Connection {
     return this.plan.name
   }
 
-  /** Its tools as they may be offered now: from its last run until it is up, none while it is down. */
+  /**
+   * Its tools as they may be offered now: from its last run until it is up, none while it is down. One that is started by
+   * calls keeps them: without them nobody would call, and it would stay down.
+   */
   get tools(): readonly Tool[] {
     if (this.#hidden) return []
     const { kind } = this.#state
-    const offered = kind === 'connected' || kind === 'idle' || kind === 'starting'
+    const offered =
+      kind === 'connected' ||
+      kind === 'idle' ||
+      kind === 'starting' ||
+      (kind === 'waiting' && !this.plan.eager)
     return offered ? this.#list.all.filter((tool) => this.plan.offers(tool.name)) : []
   }
 
@@ -97,15 +113,6 @@ export class Connection {
   /** A tool by its name, if it may be offered. */
   tool(name: string): KnownTool | undefined {
     return this.plan.offers(name) ? this.#list.find(name) : undefined
-  }
-
-  /** Whether its tools are known, from this run or an earlier one. */
-  get known(): boolean {
-    return this.#list.remembered !== undefined
-  }
-
-  get hidden(): boolean {
-    return this.#hidden
   }
 
   /** The connection as it is needed for a call: started, waited for, or refused with the reason. */
@@ -175,7 +182,11 @@ export class Connection {
   }
 
   async enable(): Promise<void> {
-    this.#hidden = false
+    if (this.#hidden) {
+      this.#hidden = false
+      this.#events.status(this)
+      this.#events.tools(this)
+    }
     if (this.#state.kind !== 'disabled') return
     if (this.plan.unusable) {
       this.#set({ kind: 'unusable', error: this.plan.unusable })
@@ -198,42 +209,23 @@ export class Connection {
   }
 
   status(): ServerStatus {
-    const { plan } = this
-    const state = this.#state
-    const link = linkOf(state)
-    const error = 'error' in state ? state.error : undefined
-    const { stderr, exitCode, signal } = (error?.details ?? {}) as Diagnosis
-    return {
-      name: plan.name,
-      transport: plan.transport,
-      status: this.#hidden ? 'disabled' : wordFor(state),
-      state: this.#hidden ? 'hidden' : state.kind,
-      scope: plan.scope,
-      source: plan.source,
-      config: plan.shown,
-      ...agreementFields(this.agreement),
-      tools: this.tools.map(summary),
-      error: (error && maskText(error.message)) ?? (state.kind === 'disabled' ? state.reason : undefined),
-      hint: error?.hint,
-      fault: error?.code,
-      exitCode,
-      signal,
-      stderr: stderr && maskText(stderr),
-      pid: link?.diagnosis.pid,
-      lastPing: time(this.#heard),
-      connectedSince: link && 'since' in state ? time(state.since) : undefined,
-      retryAt: state.kind === 'waiting' ? time(state.until) : undefined,
+    return reportOf({
+      plan: this.plan,
+      state: this.#state,
+      hidden: this.#hidden,
+      agreement: this.agreement,
+      tools: this.tools,
+      heard: this.#heard,
       inFlight: this.gate.inside,
-      errors: this.#journal.errors,
-      oddities: this.#journal.oddities,
-    }
+      journal: this.#journal,
+    })
   }
 
   // --- internal ---
 
   #start(delay: number): Promise<Link> {
-    const stop = this.#stop
-    const attempt = this.#open(delay, stop.signal)
+    if (this.#attempt) return this.#attempt
+    const attempt = this.#open(delay, this.#stop.signal)
     this.#attempt = attempt
     // Whoever waits for it gets the error; nobody has to wait.
     attempt.catch(() => undefined)
@@ -242,19 +234,30 @@ export class Connection {
 
   async #open(delay: number, signal: AbortSignal): Promise<Link> {
     if (delay > 0) await pause(delay, signal)
+    await this.#gone(signal)
     if (signal.aborted) throw this.#off()
     this.#set({ kind: 'starting' })
     try {
       const link = await Link.connect(await this.#linkOptions(signal))
-      if (signal.aborted) {
-        await link.close()
-        throw this.#off()
-      }
       await this.#adopt(link, signal)
       return link
     } catch (error) {
       throw this.#fail(error, signal)
     }
+  }
+
+  /** Ends a link; whatever starts next waits for it. */
+  #retire(work: Promise<unknown>): void {
+    this.#ending = Promise.all([this.#ending, work.catch(() => undefined)])
+  }
+
+  /** Waits until nothing of earlier attempts is left; what one of them ends on its way out counts, too. */
+  async #gone(signal?: AbortSignal): Promise<void> {
+    let seen: Promise<unknown>
+    do {
+      seen = this.#ending
+      await seen
+    } while (seen !== this.#ending && !signal?.aborted)
   }
 
   async #linkOptions(signal: AbortSignal): Promise<LinkOptions> {
@@ -282,12 +285,12 @@ export class Connection {
   /** The tools come first: whoever waits for the connection may list right away. */
   async #adopt(link: Link, signal: AbortSignal): Promise<void> {
     try {
-      await this.#list.fetch(link)
+      if (!signal.aborted) await this.#list.fetch(link, signal)
+      if (signal.aborted) throw this.#off()
     } catch (error) {
-      await link.close()
+      this.#retire(link.close())
       throw error
     }
-    if (signal.aborted) return
     const now = Date.now()
     this.#heard = now
     this.#attempt = undefined
@@ -332,7 +335,7 @@ export class Connection {
     const state = this.#state
     if (signal.aborted || (state.kind !== 'connected' && state.kind !== 'unwell')) return
     if (Date.now() - state.since > STEADY) this.#failures = { count: 0, hopeless: false }
-    void state.link.close()
+    this.#retire(state.link.close())
     this.#fail(fault, signal)
   }
 
@@ -363,8 +366,11 @@ export class Connection {
     this.gate.clear(this.#off())
     this.#set(next)
     this.#events.tools(this)
-    await linkOf(state)?.close()
-    await attempt?.catch(() => undefined)
+    const link = linkOf(state)
+    if (link) this.#retire(link.close())
+    // It ends what it has opened by itself.
+    if (attempt) this.#retire(attempt)
+    await this.#gone()
   }
 
   #set(state: State): void {
@@ -375,20 +381,13 @@ export class Connection {
 
   #off(): Fault {
     const state = this.#state
-    const why =
-      this.#hidden || state.kind === 'disabled'
-        ? 'is disabled'
-        : state.kind === 'closed'
-          ? 'was removed'
-          : 'was stopped'
     const off = state.kind === 'disabled' && state.reason === INTEGRATIONS_OFF
-    return new Fault('SERVER_UNAVAILABLE', off ? state.reason : `${this.name} ${why}`, {
-      hint: off ? 'set enabled: true' : `run: busbar enable ${this.name}`,
+    const disabled = this.#hidden || state.kind === 'disabled'
+    const why = disabled ? 'is disabled' : state.kind === 'closed' ? 'was removed or changed' : 'was stopped'
+    const hint = disabled ? `run: busbar enable ${this.name}` : 'try again'
+    return new Fault('SERVER_UNAVAILABLE', off ? INTEGRATIONS_OFF : `${this.name} ${why}`, {
+      hint: off ? 'set enabled: true' : hint,
       server: this.name,
     })
   }
-}
-
-function time(milliseconds: number | undefined): string | undefined {
-  return milliseconds === undefined ? undefined : new Date(milliseconds).toISOString()
 }

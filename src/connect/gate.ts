@@ -34,6 +34,7 @@ export class Gate {
 
   /** Waits for a place, in turn. Refused at once when too many wait already. */
   enter(signal?: Stop): Promise<void> {
+    if (signal?.aborted) return Promise.reject(stopped())
     if (this.tryEnter()) return Promise.resolve()
     if (this.#waiting.length >= this.#queue)
       return Promise.reject(
@@ -49,7 +50,7 @@ export class Gate {
     return new Promise((resolve, reject) => {
       const stop = () => {
         this.#waiting.splice(this.#waiting.indexOf(waiting), 1)
-        reject(new Fault('CALL_CANCELLED', 'the call was cancelled while it waited its turn'))
+        reject(stopped())
       }
       const done = () => signal?.removeEventListener('abort', stop)
       const waiting: Waiting = {
@@ -77,4 +78,10 @@ export class Gate {
   clear(fault: Fault): void {
     for (const waiting of this.#waiting.splice(0)) waiting.leave(fault)
   }
+}
+
+// --- internal ---
+
+function stopped(): Fault {
+  return new Fault('CALL_CANCELLED', 'the call was cancelled while it waited its turn')
 }

@@ -8,6 +8,8 @@ import { rest } from './pause.ts'
 export interface HealthEvents {
   unwell(link: Link, error: Fault): void
   well(link: Link): void
+  /** It is there, and no longer ours to use. */
+  lost(link: Link, error: Fault): void
 }
 
 /** After so many unanswered questions it is stopped and started anew. */
@@ -31,35 +33,43 @@ export class Health {
     let missed = 0
     for (;;) {
       await rest(this.#every, signal)
-      if (signal.aborted) return
+      if (signal.aborted || link.closed) return
       // A server that talks need not be asked.
-      const quiet = performance.now() - link.lastHeard
-      if (quiet < this.#every) {
+      const error =
+        performance.now() - link.lastHeard < this.#every ? undefined : await this.#ask(link).catch(asFault)
+      if (signal.aborted || link.closed) return
+      if (error === undefined || isAnswer(error)) {
         missed = 0
         this.#events.well(link)
-        continue
-      }
-      try {
-        await link.ping(Math.max(this.#every, 1_000))
-        missed = 0
-        this.#events.well(link)
-      } catch (error) {
-        if (signal.aborted || !(error instanceof Fault)) return
-        if (error.code === 'CONNECTION_LOST') return
+      } else if (error.code === 'AUTH_REQUIRED') {
+        this.#events.lost(link, error)
+      } else if (link.inFlight === 0) {
+        // With a call under way it may just be busy; the call's own deadline decides about it.
         missed += 1
-        const seconds = Math.round((performance.now() - link.lastHeard) / 1000)
-        this.#events.unwell(link, unwell(error, seconds))
-        // A call may keep a server busy for long; its own deadline decides about it.
-        if (missed >= PATIENCE && link.inFlight === 0) return link.abandon()
+        this.#events.unwell(link, silent(error, link))
+        if (missed >= PATIENCE) return link.abandon()
       }
     }
+  }
+
+  async #ask(link: Link): Promise<undefined> {
+    await link.ping(Math.max(this.#every, 1_000))
   }
 }
 
 // --- internal ---
 
-function unwell(error: Fault, seconds: number): Fault {
-  if (error.code === 'AUTH_REQUIRED') return error
+function asFault(error: unknown): Fault {
+  return error instanceof Fault ? error : new Fault('SERVER_UNREACHABLE', String(error))
+}
+
+/** Over http even a refusal shows that somebody is there. */
+function isAnswer({ code, details }: Fault): boolean {
+  return code !== 'AUTH_REQUIRED' && typeof details?.['status'] === 'number'
+}
+
+function silent(error: Fault, { lastHeard }: Link): Fault {
+  const seconds = Math.round((performance.now() - lastHeard) / 1000)
   return new Fault('SERVER_UNREACHABLE', `${error.server} has been silent for ${seconds} s`, {
     server: error.server,
     hint: `run: busbar restart ${error.server}`,

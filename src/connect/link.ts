@@ -5,9 +5,10 @@ import { type Agreement, type Era, type Implementation, nameOfRequest } from '..
 import { memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { modernMeta } from '../wire/params.ts'
 import { answer, capabilitiesOf, type Handlers } from './answers.ts'
-import { type Ask, Channel } from './channel.ts'
+import { Channel } from './channel.ts'
 import { isRecord, type List, type ListMethod, listAll, resultOf } from './definitions.ts'
 import { negotiate } from './negotiate.ts'
+import type { Ask } from './pending.ts'
 import type { Diagnosis, OpenTransport } from './transport.ts'
 
 export interface LinkOptions {
@@ -160,9 +161,9 @@ export class Link {
   }
 
   /** Treats it as lost: it is there and does not answer. */
-  abandon(): void {
+  abandon(fault?: Fault): void {
     const message = `${this.#server} stopped answering`
-    this.#channel.closed(new Fault('CONNECTION_LOST', message, { server: this.#server }))
+    this.#channel.closed(fault ?? new Fault('CONNECTION_LOST', message, { server: this.#server }))
   }
 
   async close(reason?: Fault): Promise<void> {

@@ -41,6 +41,9 @@ export class Manager {
   readonly #connections = new Map<string, Connection>()
   /** Changes are made one after the other. */
   #work: Promise<unknown> = Promise.resolve()
+  /** Connections that were replaced or removed and let their calls finish. */
+  readonly #leaving = new Set<Promise<void>>()
+  #closed = false
 
   constructor(places: Places, context: PlanContext, emit: (event: ManagerEvent) => void) {
     this.#context = context
@@ -72,6 +75,10 @@ export class Manager {
 
   /** Makes the servers those of a configuration. Unchanged ones keep their process; calls under way may finish. */
   apply(active: Snapshot, options: ApplyOptions): Promise<Applied> {
+    if (this.#closed)
+      return Promise.reject(
+        new Fault('SERVER_UNAVAILABLE', 'the hub is closed', { hint: 'create a new one' }),
+      )
     const plans = [...active.servers.values()].map((entry) => planServer(entry, active, this.#context))
     return this.#next(() => this.#replace(plans, options))
   }
@@ -83,8 +90,10 @@ export class Manager {
 
   /** Stops everything. Nothing of any server is alive afterwards. */
   async close(options: { readonly drain?: number } = {}): Promise<void> {
+    this.#closed = true
     await this.#next(async () => {
       await Promise.all(this.connections.map((connection) => connection.close(options.drain ?? 0)))
+      await Promise.all(this.#leaving)
       this.#connections.clear()
     })
   }
@@ -101,6 +110,13 @@ export class Manager {
     return done
   }
 
+  async #leave(connection: Connection | undefined): Promise<void> {
+    const gone = connection?.close(DRAIN) ?? Promise.resolve()
+    this.#leaving.add(gone)
+    await gone
+    this.#leaving.delete(gone)
+  }
+
   async #replace(plans: readonly Plan[], options: ApplyOptions): Promise<Applied> {
     const wanted = new Map(plans.map((plan) => [plan.name, plan]))
     const before = new Map(this.#connections)
@@ -111,12 +127,14 @@ export class Manager {
     const leaving = [...removed, ...changed.map(({ name }) => name)]
     // New ones are in place at once, so that nobody is told "unknown server" while an old one drains.
     for (const name of removed) this.#connections.delete(name)
-    for (const plan of [...added, ...changed])
-      this.#connections.set(plan.name, new Connection(plan, this.#memory, this.#events))
-    const ended = Promise.all(leaving.map((name) => before.get(name)?.close(DRAIN)))
+    for (const plan of [...added, ...changed]) {
+      const old = before.get(plan.name)
+      // Never two processes of one server at a time: the new one waits for the old one to be gone.
+      const connection = new Connection(plan, this.#memory, this.#events, old?.close(DRAIN))
+      this.#connections.set(plan.name, connection)
+    }
+    const ended = Promise.all(leaving.map((name) => this.#leave(before.get(name))))
     const start = async (plan: Plan) => {
-      // Never two processes of one server at a time.
-      await before.get(plan.name)?.close(DRAIN)
       if (plan.eager && options.start) await this.#connections.get(plan.name)?.connect()
     }
     const started = Promise.all([...added, ...changed].map(start))

@@ -39,6 +39,7 @@ export async function negotiate(channel: Channel, server: string, intro: Introdu
     stop()
   }, intro.deadline)
   intro.signal.addEventListener('abort', stop, { once: true })
+  if (intro.signal.aborted) stop()
   try {
     return await agree(channel, server, { ...intro, signal: over.signal })
   } catch (error) {
@@ -65,8 +66,7 @@ async function agree(channel: Channel, server: string, intro: Introduction): Pro
   const discovered = discover(channel, intro).catch((error) => refusal(error))
   // An answer that comes while nobody looks must not count as unhandled.
   discovered.catch(() => undefined)
-  const patience = intro.expected === 'modern' ? intro.deadline : intro.patience
-  const first = await Promise.race([discovered, silence(patience, intro.signal)])
+  const first = await Promise.race([discovered, silence(intro.patience, intro.signal)])
   if (first !== 'silent') {
     const agreement = modern(channel, first)
     if (agreement) return agreement

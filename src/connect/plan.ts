@@ -24,8 +24,8 @@ import type { OpenTransport } from './transport.ts'
 export interface PlanContext {
   readonly client: Implementation
   readonly handlers: Handlers
-  /** Server objects that live in this process, by name. */
-  readonly instances: Readonly<Record<string, InProcessServer>>
+  /** The server object of that name, which lives in this process. */
+  instance(name: string): InProcessServer | undefined
   readonly ledger: () => Ledger
 }
 
@@ -56,6 +56,8 @@ export interface Plan {
   readonly disabled: string | undefined
   readonly unusable: Fault | undefined
   offers(tool: string): boolean
+  /** Whether there is a tool that it may not offer. */
+  readonly filters: boolean
   link(): Promise<Opening>
 }
 
@@ -92,7 +94,15 @@ export function planServer(entry: ServerEntry, active: Snapshot, context: PlanCo
   return {
     name,
     identity: sha256(canonical(running)),
-    content: sha256(canonical({ definition, root, starts: active.starts.has(name), on })),
+    content: sha256(
+      canonical({
+        definition,
+        root,
+        starts: active.starts.has(name),
+        on,
+        object: numberOf(context.instance(name)),
+      }),
+    ),
     transport: definition && transportOf(definition),
     scope: entry.scope,
     source: entry.place.origin.file,
@@ -108,6 +118,7 @@ export function planServer(entry: ServerEntry, active: Snapshot, context: PlanCo
     offers: (tool) =>
       tools.include.some((glob) => matchesGlob(glob, tool)) &&
       !tools.exclude.some((glob) => matchesGlob(glob, tool)),
+    filters: tools.exclude.length > 0 || !tools.include.includes('*'),
     link: () => opening(entry, active, context),
   }
 }
@@ -118,6 +129,17 @@ const DEFAULTS: Pick<Server, 'tools' | 'timeouts' | 'limits'> = {
   tools: { include: ['*'], exclude: [] },
   timeouts: { connect: 10_000, call: 60_000, total: 600_000, health: 5_000 },
   limits: { message: 16 * 1024 * 1024, inFlight: 64, queue: 256 },
+}
+
+/** Two objects are never the same server, whatever they are called. */
+const NUMBERS = new WeakMap<InProcessServer, number>()
+let lastNumber = 0
+
+function numberOf(instance: InProcessServer | undefined): number | undefined {
+  if (instance === undefined) return undefined
+  const number = NUMBERS.get(instance) ?? ++lastNumber
+  NUMBERS.set(instance, number)
+  return number
 }
 
 function pick(definition: Server, keys: readonly (keyof Server)[]): Partial<Server> {
@@ -146,7 +168,7 @@ async function opening(entry: ServerEntry, active: Snapshot, context: PlanContex
   if (!resolved?.ok) throw whyNot(entry, active)
   const { client, handlers } = context
   const server = resolved.value
-  const scrub = scrubber(secretsOf(server))
+  const scrub = scrubber(secretsOf(server, entry.definition))
   const remote = { client, handlers, scrub, respawn: false, patience: PATIENCE.remote }
   switch (transportOf(server)) {
     case 'stdio':
@@ -179,17 +201,35 @@ async function opening(entry: ServerEntry, active: Snapshot, context: PlanContex
   }
 }
 
-/** Values that must not come back in an error or in what a process says on stderr. */
-function secretsOf({ env, headers, auth }: Server): string[] {
-  const named = Object.entries({ ...env, ...headers })
-  const secrets = named.filter(
-    ([name, value]) => isSecretName(name) || /^(?:authorization|cookie)$/i.test(name) || isSecretValue(value),
+/**
+ * Values that must not come back in an error or in what a process says on stderr: those that are called or look like a
+ * secret, those that came from a variable, and what stands in an address.
+ */
+function secretsOf(server: Server, written: Server | undefined): string[] {
+  const { env, headers, auth, url = '', args } = server
+  const given = Object.entries({ ...env, ...headers })
+  const source = { ...written?.env, ...written?.headers }
+  const secrets = given.filter(
+    ([name, value]) => isSecretName(name) || isSecretValue(value) || isFromVariable(source[name] ?? ''),
   )
+  const addresses = [url, ...args, ...given.map(([, value]) => value)].filter((text) => URL.canParse(text))
+  const parts = addresses.flatMap((text) => {
+    const { password, searchParams } = new URL(text)
+    return [
+      decodeURIComponent(password),
+      ...[...searchParams].flatMap(([name, value]) => (isSecretName(name) ? [value] : [])),
+    ]
+  })
   const key = auth?.type === 'api_key' ? [auth.apiKey] : []
-  return [
-    ...secrets.flatMap(([, value]) => [value, value.replace(/^(?:Bearer|Basic|Token)\s+/i, '')]),
-    ...key,
-  ]
+  const values = secrets.flatMap(([, value]) => [value, value.replace(/^(?:Bearer|Basic|Token)\s+/i, '')])
+  return [...values, ...parts, ...key]
+}
+
+/** Folders and names of people are in every message and no secret. */
+function isFromVariable(text: string): boolean {
+  return /\{(?:env:)?(?!workspaceFolder|userHome|HOME\b|USER\b|LOGNAME\b|PATH\b|PWD\b|SHELL\b|TMPDIR\b|LANG\b)\w/.test(
+    text,
+  )
 }
 
 async function stdio(
@@ -217,7 +257,7 @@ async function stdio(
 }
 
 async function inProcess(name: string, context: PlanContext): Promise<OpenTransport> {
-  const instance = context.instances[name]
+  const instance = context.instance(name)
   if (instance === undefined)
     throw new Fault('CONFIG_INVALID', `${name} is a server inside a program, and this program has none`, {
       hint: 'give it to createHub() as the entry’s instance',

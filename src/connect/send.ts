@@ -1,7 +1,7 @@
 // One request to one server, whatever state it is in: started if need be, in its turn, asked back and answered.
 
 import { Fault } from '../base/fault.ts'
-import type { Stop } from '../base/stop.ts'
+import { type Stop, Stopper } from '../base/stop.ts'
 import { ASKING_METHODS } from '../wire/era.ts'
 import { memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { type Answer, answer, type Handlers } from './answers.ts'
@@ -35,8 +35,7 @@ export async function send(
   handlers: Handlers,
 ): Promise<ReplyMessage> {
   const { gate } = connection
-  if (!connection.live) await connection.ready(sending.signal)
-  if (!gate.tryEnter()) await gate.enter(sending.signal)
+  if (!connection.live || !gate.tryEnter()) await enter(connection, sending)
   try {
     let reply = await ask(connection, sending)
     if (!ASKING_METHODS.has(sending.method) || connection.agreement?.era === 'legacy') return reply
@@ -49,6 +48,37 @@ export async function send(
     return reply
   } finally {
     gate.leave()
+  }
+}
+
+/** Starting and waiting for a turn are part of the call: they take no longer than it may without progress. */
+export async function enter(
+  connection: Connection,
+  { method, signal, timeout }: Pick<Sending, 'method' | 'signal' | 'timeout'>,
+): Promise<void> {
+  const { plan } = connection
+  const limit = timeout ?? Math.max(plan.timeouts.call, plan.firstDeadline)
+  const stop = new Stopper()
+  let late = false
+  const timer = setTimeout(() => {
+    late = true
+    stop.abort()
+  }, limit)
+  const onAbort = () => stop.abort()
+  if (signal?.aborted) stop.abort()
+  signal?.addEventListener('abort', onAbort, { once: true })
+  try {
+    if (!connection.live) await connection.ready(stop)
+    await connection.gate.enter(stop)
+  } catch (error) {
+    if (!late) throw error
+    throw new Fault('CALL_TIMEOUT', `${plan.name} did not get to ${method} within ${limit} ms`, {
+      hint: `give it longer, or see what keeps it: busbar list --check ${plan.name}`,
+      server: plan.name,
+    })
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', onAbort)
   }
 }
 

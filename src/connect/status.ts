@@ -3,8 +3,7 @@
 import { maskText } from '../base/redact.ts'
 import type { Transport as TransportName } from '../config/schema-server.ts'
 import type { Status } from '../config/status.ts'
-import type { Agreement, Era, Implementation } from '../wire/era.ts'
-import type { Tool } from './definitions.ts'
+import type { Era, Implementation } from '../wire/era.ts'
 
 export interface ToolSummary {
   readonly name: string
@@ -52,28 +51,6 @@ export interface ServerStatus {
   readonly errors: readonly { readonly at: string; readonly message: string }[]
   /** What it sent that a healthy server does not: how often, and the last of it. */
   readonly oddities: { readonly count: number; readonly last?: string | undefined }
-}
-
-export function summary(tool: Tool): ToolSummary {
-  const given = tool.annotations ?? {}
-  const flag = (key: string, name: string) => (typeof given[key] === 'boolean' ? { [name]: given[key] } : {})
-  return {
-    name: tool.name,
-    ...(typeof tool.title === 'string' ? { title: tool.title } : {}),
-    ...(typeof tool.description === 'string' ? { description: tool.description } : {}),
-    annotations: {
-      ...flag('readOnlyHint', 'readOnly'),
-      ...flag('destructiveHint', 'destructive'),
-      ...flag('idempotentHint', 'idempotent'),
-      ...flag('openWorldHint', 'openWorld'),
-    },
-  }
-}
-
-export function agreementFields(agreement: Agreement | undefined) {
-  if (agreement === undefined) return {}
-  const { serverInfo, era, version, instructions } = agreement
-  return { serverInfo, era, protocolVersion: version, instructions }
 }
 
 /** The last few errors and the count of oddities, with anything that looks like a secret masked. */

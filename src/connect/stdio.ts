@@ -2,6 +2,7 @@
 
 import { Fault } from '../base/fault.ts'
 import type { Environment } from '../base/places.ts'
+import { messagesIn } from '../wire/batch.ts'
 import { idOfCut } from '../wire/ends.ts'
 import { LineReader } from '../wire/lines.ts'
 import { rest } from './pause.ts'
@@ -106,15 +107,9 @@ class StdioTransport implements Transport {
 
   /** Version 2025-03-26 allowed several messages in one. */
   #batch(bytes: Buffer): void {
-    let parts: unknown
-    try {
-      parts = JSON.parse(bytes.toString())
-    } catch {
-      this.#events.noise(bytes.toString('utf8', 0, 256))
-      return
-    }
-    for (const part of Array.isArray(parts) ? parts : [])
-      this.#events.message(Buffer.from(JSON.stringify(part)))
+    for (const part of messagesIn(bytes))
+      if (part.includes(0x7b)) this.#events.message(part)
+      else this.#events.noise(part.toString('utf8', 0, 256))
   }
 
   /** A process that ends closes its output first; how it ended is known a moment later. */

@@ -1,5 +1,6 @@
 // The tools of one server: as it gave them, as it gave them the last time, and fetched again when they change.
 
+import type { Stop } from '../base/stop.ts'
 import type { Era } from '../wire/era.ts'
 import { type ParamHeader, paramHeaders } from '../wire/param-headers.ts'
 import { readTools, type Tool } from './definitions.ts'
@@ -56,9 +57,9 @@ export class ToolList {
   }
 
   /** Fetches them; says whether they differ from what was known. */
-  async fetch(link: Link): Promise<boolean> {
+  async fetch(link: Link, signal?: Stop): Promise<boolean> {
     const { tools, complaints } = link.offers('tools')
-      ? readTools(await link.list('tools/list', { idle: this.#options.deadline }), link.agreement.era)
+      ? readTools(await link.list('tools/list', { idle: this.#options.deadline, signal }), link.agreement.era)
       : { tools: [], complaints: [] }
     for (const complaint of complaints) this.#options.complain(complaint)
     const text = JSON.stringify(tools)

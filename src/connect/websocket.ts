@@ -119,6 +119,9 @@ class WebSocketTransport implements Transport {
   #write({ body }: Outgoing): void {
     // A failure shows as an error of the socket.
     this.#socket.send(body, { binary: false }, () => undefined)
+    if (this.#socket.bufferedAmount <= UNREAD_LIMIT) return
+    this.#end(new Fault('CONNECTION_LOST', `${this.#place} does not read what it is sent`))
+    this.#socket.terminate()
   }
 
   #refused(response: IncomingMessage): void {
@@ -167,6 +170,8 @@ class WebSocketTransport implements Transport {
   }
 }
 
+/** Bytes that may wait for a server that does not read. */
+const UNREAD_LIMIT = 64 * 1024 * 1024
 const REFUSAL_LIMIT = 256 * 1024
 
 function socketAddress(text: string): URL {

@@ -34,7 +34,7 @@ async function route(
   const [, name, action] = /^\/api\/servers\/([^/]+)\/(restart|enable|disable|toggle)$/.exec(path) ?? []
   if (name === undefined || request.method !== 'POST')
     throw new Fault('USAGE', `${request.method} ${path} is not known`, { hint: 'see docs/reference' })
-  const server = decodeURIComponent(name)
+  const server = decoded(name)
   switch (action) {
     case 'restart':
       return { server: await hub.servers.reconnect(server) }
@@ -45,11 +45,30 @@ async function route(
     default: {
       const body = await readBody(request, response)
       if (body === undefined) return undefined
-      const visible =
-        body.length === 0 ? hub.servers.get(server).state === 'hidden' : JSON.parse(String(body)).visible
-      return { server: await hub.servers.toggle(server, visible === true) }
+      const visible = body.length === 0 ? hub.servers.get(server).state === 'hidden' : visibleIn(body)
+      return { server: await hub.servers.toggle(server, visible) }
     }
   }
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    throw new Fault('USAGE', `${name} is no name in an address`, { hint: 'encode it as an address wants it' })
+  }
+}
+
+function visibleIn(body: Buffer): boolean {
+  try {
+    const { visible } = JSON.parse(String(body))
+    if (typeof visible === 'boolean') return visible
+  } catch {
+    // Told below.
+  }
+  throw new Fault('USAGE', 'the body is not understood', {
+    hint: 'send {"visible": true} or {"visible": false}',
+  })
 }
 
 function json(response: ServerResponse, status: number, body: object): void {

@@ -11,7 +11,10 @@ import type { Reply } from './reply.ts'
 const OWN_ERROR = 4000
 
 export function replyFault(reply: Reply, id: Id, method: string, era: Era, error: unknown): void {
-  const fault = error instanceof Fault ? error : new Fault('SERVER_UNREACHABLE', 'an internal error occurred')
+  const fault =
+    error instanceof Fault
+      ? error
+      : new Fault('INTERNAL', 'something went wrong in Busbar itself; its log says what')
   const text = maskText([fault.message, fault.hint].filter(Boolean).join(' — '))
   const data = { code: fault.code, ...(fault.hint === undefined ? {} : { hint: maskText(fault.hint) }) }
   if (fault.code === 'NO_ACCESS' || fault.code === 'SERVER_UNKNOWN' || fault.code === 'TOOL_UNKNOWN') {

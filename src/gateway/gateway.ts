@@ -7,6 +7,7 @@ import { dirname } from 'node:path'
 import { Fault } from '../base/fault.ts'
 import { gatewaySocket, prepareFolder } from '../base/places.ts'
 import { Stopper } from '../base/stop.ts'
+import type { Snapshot } from '../config/snapshot.ts'
 import type { Hub } from '../hub.ts'
 import { type Actor, OWNER } from '../policy/access.ts'
 import { serveApi } from './api.ts'
@@ -21,6 +22,8 @@ export interface GatewayOptions {
   readonly port: number
   /** Further Host headers that are accepted. */
   readonly allowedHosts: readonly string[]
+  /** Told of errors that are ours alone. */
+  readonly report: (error: unknown) => void
 }
 
 export class Gateway {
@@ -36,7 +39,7 @@ export class Gateway {
   private constructor(hub: Hub, options: GatewayOptions) {
     this.#hub = hub
     this.#options = options
-    this.#endpoint = new McpEndpoint(hub)
+    this.#endpoint = new McpEndpoint(hub, options.report)
   }
 
   /** Listens, on the address and on the owner's socket. */
@@ -62,10 +65,14 @@ export class Gateway {
     return this.#url
   }
 
-  /** Takes over agents' tokens after the configuration changed. */
-  update(): void {
-    const { snapshot, places } = this.#hub
-    this.#identities.update(snapshot, ownerToken(places, snapshot.env))
+  /** Takes over agents' tokens of a configuration, before it is followed; a fault leaves the old ones. */
+  update(active: Snapshot = this.#hub.snapshot): void {
+    this.#identities.update(active, ownerToken(this.#hub.places, active.env))
+  }
+
+  /** Ends the streams of those whom the configuration that is followed now does not let in. */
+  recheck(): void {
+    this.#endpoint.recheck()
   }
 
   /** Takes no more requests; what is under way may finish. */
@@ -110,7 +117,8 @@ export class Gateway {
 
   #create(identify: (request: IncomingMessage) => Actor | undefined, guarded: boolean): Server {
     const server = createServer((request, response) => {
-      void this.#serve(request, response, identify, guarded).catch(() => {
+      void this.#serve(request, response, identify, guarded).catch((error: unknown) => {
+        this.#options.report(error)
         // Nothing of what went wrong is for the client; a half-sent answer cannot be mended.
         if (!response.headersSent) response.writeHead(500)
         response.end()

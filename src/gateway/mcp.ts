@@ -2,24 +2,24 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { Fault } from '../base/fault.ts'
-import type { Stop } from '../base/stop.ts'
+import { type Stop, Stopper } from '../base/stop.ts'
 import { reach } from '../call/call.ts'
 import { forward } from '../call/forward.ts'
 import type { Connection } from '../connect/connection.ts'
 import type { Hub } from '../hub.ts'
-import type { Actor } from '../policy/access.ts'
+import { type Actor, mayUse } from '../policy/access.ts'
 import { type Agreement, ERROR, LEGACY_METHODS, LEGACY_VERSIONS, META, MODERN_VERSION } from '../wire/era.ts'
 import {
   errorOf,
-  type Id,
+  find,
   LARGE,
+  memberValue,
   type ReplyMessage,
   type RequestMessage,
   readMessage,
   slice,
 } from '../wire/message.ts'
 import { param, type RawParams, readParams } from '../wire/params.ts'
-import { Cancellations } from './cancellations.ts'
 import { replyFault, statusOf } from './faults.ts'
 import { checkModern, checkParamHeaders, claimsModern } from './headers.ts'
 import type { Reply } from './reply.ts'
@@ -43,10 +43,12 @@ interface Asked extends Incoming {
 
 export class McpEndpoint {
   readonly #hub: Hub
-  readonly #cancellations = new Cancellations()
+  readonly #report: (error: unknown) => void
+  readonly #streams = new Set<Stream>()
 
-  constructor(hub: Hub) {
+  constructor(hub: Hub, report: (error: unknown) => void) {
     this.#hub = hub
+    this.#report = report
   }
 
   /** Answers one message. Never throws. */
@@ -59,13 +61,15 @@ export class McpEndpoint {
     }
     if (message.kind === 'result' || message.kind === 'error') return reply.accepted()
     const params = readParams(slice(message, 'params'))
-    if (message.kind === 'notification') return this.#notified(incoming, message.method, params)
+    // Whatever a client tells everybody concerns sessions, which there are none of.
+    if (message.kind === 'notification') return reply.accepted()
     if (typeof params === 'string')
       return reply.error(message.id, { code: ERROR.invalidParams, message: params }, 400)
     const modern = claimsModern(headers, params, LEGACY_VERSIONS)
     try {
       await this.#request({ ...incoming, message, params, modern })
     } catch (error) {
+      if (!(error instanceof Fault)) this.#report(error)
       replyFault(reply, message.id, message.method, modern ? 'modern' : 'legacy', error)
     }
   }
@@ -83,15 +87,19 @@ export class McpEndpoint {
         message.method === 'tools/call' ? connection.tool(String(param(params, 'name'))) : undefined
       const mismatch = tool && checkParamHeaders(tool, params, headers)
       if (mismatch) return reply.error(message.id, mismatch, 400)
-      if (message.method === 'server/discover' && connection.agreement?.era === 'legacy')
-        return reply.result(message.id, discovered(connection.agreement))
+      if (message.method === 'server/discover') {
+        // Nobody knows yet how it speaks; it finds that out when it starts.
+        if (!connection.agreement) await connection.ready(asked.gone)
+        const { agreement } = connection
+        if (agreement?.era === 'legacy') return reply.result(message.id, discovered(agreement))
+      }
     } else {
       const answer = await this.#legacy(connection, asked)
       if (answer !== undefined) return reply.result(message.id, answer)
       if (message.method === 'server/discover' || message.method.startsWith('subscriptions/'))
         return notFound(reply, message, 200)
     }
-    await this.#pass(asked)
+    await this.#pass({ ...asked, connection })
   }
 
   /** What the gateway answers a legacy client itself, because it concerns the connection between the two. */
@@ -109,22 +117,28 @@ export class McpEndpoint {
     }
   }
 
-  async #pass(asked: Asked): Promise<void> {
-    const { actor, server, message, params, modern, reply, gone } = asked
+  async #pass(asked: Asked & { readonly connection: Connection }): Promise<void> {
+    const { actor, server, message, params, modern, reply, gone, connection } = asked
     const era = modern ? 'modern' : 'legacy'
     const { id, method } = message
-    // A modern client that goes away has cancelled; a legacy one says so.
-    const cancellation = modern ? undefined : this.#cancellations.open(actor, server, id)
-    const signal = cancellation?.signal ?? gone
     const progressToken = params.meta?.['progressToken']
-    if (method === 'subscriptions/listen') reply.open()
+    const stays = method === 'subscriptions/listen'
+    // A modern client that goes away has cancelled. A legacy one says so by an id, which without sessions could be
+    // another client's: it is not listened to.
+    const stop = new Stopper()
+    if (modern) gone.addEventListener('abort', () => stop.abort())
+    const stream = { actor, server, stop }
+    if (stays) {
+      reply.open()
+      this.#streams.add(stream)
+    }
     try {
       const { reply: answer, era: from } = await forward(this.#hub.context, actor, {
         server,
         era,
         method,
         params,
-        signal,
+        signal: stop,
         onNotification: (notification) => {
           if (notification.method !== 'notifications/progress' || progressToken !== undefined)
             reply.notify(notificationFor(notification, { id, progressToken }))
@@ -132,24 +146,45 @@ export class McpEndpoint {
       })
       sound(answer)
       const status = modern && answer.kind === 'error' ? statusOf(errorOf(answer)) : 200
-      reply.send(answerFor(era, from, method, id, answer), status)
+      reply.send(answerFor(era, from, method, id, filtered(connection, method, answer)), status)
     } finally {
-      cancellation?.close()
+      this.#streams.delete(stream)
     }
   }
 
-  #notified({ actor, server, reply }: Incoming, method: string, params: RawParams | string): void {
-    if (method === 'notifications/cancelled' && typeof params !== 'string')
-      this.#cancellations.cancel(actor, server, param(params, 'requestId') as Id)
-    reply.accepted()
+  /** Ends the streams of those who may not use their server any more. */
+  recheck(): void {
+    const assignments = this.#hub.context.assignments()
+    for (const { actor, server, stop } of this.#streams) if (!mayUse(actor, server, assignments)) stop.abort()
   }
+}
+
+interface Stream {
+  readonly actor: Actor
+  readonly server: string
+  readonly stop: Stopper
 }
 
 // --- internal ---
 
+/** A list of tools without those that the configuration leaves out. */
+function filtered(connection: Connection, method: string, answer: ReplyMessage): ReplyMessage {
+  if (method !== 'tools/list' || !connection.plan.filters || answer.kind !== 'result') return answer
+  const result = memberValue(answer, 'result') as { tools?: unknown }
+  const tools = Array.isArray(result.tools) ? result.tools : []
+  const kept = tools.filter((tool) => connection.plan.offers(String(tool?.name)))
+  const bytes = Buffer.from(
+    JSON.stringify({ jsonrpc: '2.0', id: answer.id, result: { ...result, tools: kept } }),
+  )
+  return readMessage(bytes) as ReplyMessage
+}
+
 /** Reads a small answer through, so that a broken one becomes an error here and not in the client. */
 function sound(answer: ReplyMessage): void {
-  if (answer.bytes.length < LARGE) void answer.members
+  if (answer.bytes.length >= LARGE) return
+  const result = find(answer.members, 'result')
+  if (result && answer.bytes[result.start] !== 0x7b)
+    throw new Fault('MESSAGE_INVALID', 'the server answered with a result that is no object')
 }
 
 function notFound(reply: Reply, { id, method }: RequestMessage, status = 404): void {

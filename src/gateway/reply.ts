@@ -7,6 +7,11 @@ import type { Id, ProtocolError } from '../wire/message.ts'
 const KEEP_ALIVE = 15_000
 /** Below this, one copy is cheaper than several writes. */
 const SMALL = 16 * 1024
+/** Bytes that may wait for a client before notifications are left out, and before it is given up. */
+const UNREAD_NOTES = 1024 * 1024
+const UNREAD_LIMIT = 32 * 1024 * 1024
+/** Milliseconds without a byte being taken. */
+const UNREAD_PATIENCE = 60_000
 const JSON_TYPE = 'application/json'
 
 export class Reply {
@@ -26,7 +31,10 @@ export class Reply {
   notify(body: Buffer): void {
     if (this.ended) return
     this.open()
-    this.#event([body])
+    // Who does not read misses what happened meanwhile, and in the end everything.
+    const { writableLength } = this.#response
+    if (writableLength > UNREAD_LIMIT) this.#response.destroy()
+    else if (writableLength < UNREAD_NOTES) this.#event([body])
   }
 
   /** Begins the stream at once, for one that stays open. */
@@ -63,6 +71,8 @@ export class Reply {
       this.#response.end(text, 'latin1')
       return
     }
+    // A client that stops reading would keep all of it in memory.
+    this.#response.setTimeout(UNREAD_PATIENCE, () => this.#response.destroy())
     for (const piece of pieces) this.#response.write(piece)
     this.#response.end()
   }

@@ -174,7 +174,7 @@ async function addresses(config: string | undefined): Promise<string[]> {
   const context = {
     client: { name: 'busbar', version: VERSION },
     handlers: {},
-    instances: {},
+    instance: () => undefined,
     ledger: unused,
   }
   const manager = new Manager(snapshot.places, context, () => undefined)

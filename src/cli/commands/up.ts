@@ -6,6 +6,8 @@ import { Fault } from '../../base/fault.ts'
 import { withLock } from '../../base/lock.ts'
 import { prepareFolder } from '../../base/places.ts'
 import { effective } from '../../config/effective.ts'
+import { problemLine } from '../../config/problem.ts'
+import type { Snapshot } from '../../config/snapshot.ts'
 import { watchConfig } from '../../config/watch.ts'
 import type { ServerStatus } from '../../connect/status.ts'
 import { Gateway } from '../../gateway/gateway.ts'
@@ -71,12 +73,13 @@ async function serve(
 ): Promise<void> {
   const { out, signal } = session
   const release = session.hold()
+  const warn = warner(session)
   const hub = await hubOf(active, {
     onEvent: (event) => {
       if (event.type === 'server-status') tell(event.status)
       else if (event.type === 'reaped')
         for (const { server, pids } of event.processes)
-          out.warn(`${server} was still running from a run that was killed; ended (${pids.join(', ')})`)
+          warn(`${server} was still running from a run that was killed; ended (${pids.join(', ')})`)
     },
   })
   const { gateway: configured } = active.config
@@ -86,6 +89,8 @@ async function serve(
       host: host ?? configured.host,
       port: port ?? configured.port,
       allowedHosts: configured.allowedHosts,
+      report: (error) =>
+        warn(`internal error: ${error instanceof Error ? (error.stack ?? error.message) : error}`),
     })
     const watch = await follow(session, hub, gateway)
     announce(session, hub, gateway)
@@ -105,30 +110,42 @@ async function serve(
   function tell({ name, status, tools, error, hint, state }: ServerStatus): void {
     if (state === 'connected') out.note(safe(`${name}: connected, ${tools.length} tools`))
     else if (status === 'failed' || status === 'needs-auth')
-      out.warn(`${name}: ${error ?? status}${hint ? ` (${hint})` : ''}`)
+      warn(`${name}: ${error ?? status}${hint ? ` (${hint})` : ''}`)
   }
 }
 
 async function follow(session: Session, hub: Hub, gateway: Gateway) {
   const { out } = session
+  const warn = warner(session)
   return await watchConfig(session.loadOptions, (event) => {
     if (event.kind === 'refused') {
-      out.warn('the change was refused; the last good configuration stays:')
-      for (const problem of event.problems) out.problem(problem)
+      warn('the change was refused; the last good configuration stays:')
+      for (const problem of event.problems) warn(problemLine(problem))
       return
     }
-    const active = effective(event.snapshot, session.subjects(event.snapshot))
-    void hub
-      .follow(active)
-      .then(({ added, changed, removed }) => {
-        gateway.update()
-        const part = (word: string, names: readonly string[]) =>
-          names.length > 0 ? [`${word} ${names.join(', ')}`] : []
-        const parts = [...part('added', added), ...part('changed', changed), ...part('removed', removed)]
-        if (parts.length > 0) out.note(`configuration taken over: ${parts.join('; ')}`)
-      })
-      .catch((error: unknown) => out.warn(error instanceof Error ? error.message : String(error)))
+    void takeOver(effective(event.snapshot, session.subjects(event.snapshot))).catch((error: unknown) =>
+      warn(`the change was refused: ${error instanceof Error ? error.message : error}`),
+    )
   })
+
+  async function takeOver(active: Snapshot): Promise<void> {
+    // First the tokens, because two agents with one token make the whole change void.
+    gateway.update(active)
+    const { added, changed, removed } = await hub.follow(active)
+    gateway.recheck()
+    const part = (word: string, names: readonly string[]) =>
+      names.length > 0 ? [`${word} ${names.join(', ')}`] : []
+    const parts = [...part('added', added), ...part('changed', changed), ...part('removed', removed)]
+    if (parts.length > 0) out.note(safe(`configuration taken over: ${parts.join('; ')}`))
+  }
+}
+
+/** Warnings as they come: a command that runs for days cannot keep them for its answer. */
+function warner({ out }: Session): (text: string) => void {
+  return (text) => {
+    if (out.json) process.stderr.write(`${JSON.stringify({ warning: text })}\n`)
+    else out.warn(text)
+  }
 }
 
 function announce({ out }: Session, hub: Hub, { url }: Gateway): void {

@@ -2,9 +2,9 @@
 
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { Fault } from '../../base/fault.ts'
+import { messagesIn } from '../../wire/batch.ts'
 import { EventReader } from '../../wire/events.ts'
 import type { Body } from '../../wire/message.ts'
-import { messagesIn } from './answer.ts'
 import type { Dialer } from './dial.ts'
 import { followRedirect, isRedirect } from './redirect.ts'
 import type { Refusal } from './refusal.ts'

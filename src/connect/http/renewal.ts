@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import { Fault } from '../../base/fault.ts'
-import { memberValue, readMessage } from '../../wire/message.ts'
+import { memberValue, type ReplyMessage, readMessage } from '../../wire/message.ts'
 import type { Outgoing } from '../transport.ts'
 import { isSameId } from './answer.ts'
 import type { Dialer } from './dial.ts'
@@ -59,8 +59,7 @@ export class Renewal implements Receiver {
     const message = readMessage(bytes)
     if (this.#step !== 'initialize' || (message.kind !== 'result' && message.kind !== 'error')) return
     if (!isSameId(message.id, this.#greeting.initialize.id)) return
-    const result = message.kind === 'result' ? memberValue(message, 'result') : undefined
-    const version = (result as { protocolVersion?: unknown } | undefined)?.protocolVersion
+    const version = versionIn(message)
     // What was agreed on before is what everybody goes by.
     if (version !== this.#host.headers.agreement?.version)
       this.#end(
@@ -118,3 +117,14 @@ export class Renewal implements Receiver {
 // --- internal ---
 
 const DEADLINE = 30_000
+
+/** The version a server agrees to; undefined when it refuses, or when its answer is broken. */
+function versionIn(message: ReplyMessage): unknown {
+  if (message.kind !== 'result') return undefined
+  try {
+    const result = memberValue(message, 'result') as { protocolVersion?: unknown } | undefined
+    return result?.protocolVersion
+  } catch {
+    return undefined
+  }
+}

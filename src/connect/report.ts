@@ -1,0 +1,88 @@
+// Puts together what a connection says of itself.
+
+import { maskText } from '../base/redact.ts'
+import type { Agreement } from '../wire/era.ts'
+import type { Tool } from './definitions.ts'
+import type { Plan } from './plan.ts'
+import { linkOf, type State, wordFor } from './state.ts'
+import type { Journal, ServerStatus, ToolSummary } from './status.ts'
+import type { Diagnosis } from './transport.ts'
+
+export interface Reported {
+  readonly plan: Plan
+  readonly state: State
+  readonly hidden: boolean
+  readonly agreement: Agreement | undefined
+  readonly tools: readonly Tool[]
+  /** When it last showed a sign of life. */
+  readonly heard: number | undefined
+  readonly inFlight: number
+  readonly journal: Journal
+}
+
+export function reportOf({
+  plan,
+  state,
+  hidden,
+  agreement,
+  tools,
+  heard,
+  inFlight,
+  journal,
+}: Reported): ServerStatus {
+  const link = linkOf(state)
+  const error = 'error' in state ? state.error : undefined
+  const { stderr, exitCode, signal } = (error?.details ?? {}) as Diagnosis
+  return {
+    name: plan.name,
+    transport: plan.transport,
+    status: hidden ? 'disabled' : wordFor(state),
+    state: hidden ? 'hidden' : state.kind,
+    scope: plan.scope,
+    source: plan.source,
+    config: plan.shown,
+    ...agreementFields(agreement),
+    tools: tools.map(summary),
+    error: (error && maskText(error.message)) ?? (state.kind === 'disabled' ? state.reason : undefined),
+    hint: error?.hint,
+    fault: error?.code,
+    exitCode,
+    signal,
+    stderr: stderr && maskText(stderr),
+    pid: link?.diagnosis.pid,
+    lastPing: time(heard),
+    connectedSince: link && 'since' in state ? time(state.since) : undefined,
+    retryAt: state.kind === 'waiting' ? time(state.until) : undefined,
+    inFlight,
+    errors: [...journal.errors],
+    oddities: journal.oddities,
+  }
+}
+
+// --- internal ---
+
+function summary(tool: Tool): ToolSummary {
+  const given = tool.annotations ?? {}
+  const flag = (key: string, name: string) => (typeof given[key] === 'boolean' ? { [name]: given[key] } : {})
+  return {
+    name: tool.name,
+    ...(typeof tool.title === 'string' ? { title: tool.title } : {}),
+    ...(typeof tool.description === 'string' ? { description: tool.description } : {}),
+    annotations: {
+      ...flag('readOnlyHint', 'readOnly'),
+      ...flag('destructiveHint', 'destructive'),
+      ...flag('idempotentHint', 'idempotent'),
+      ...flag('openWorldHint', 'openWorld'),
+    },
+  }
+}
+
+function agreementFields(agreement: Agreement | undefined) {
+  if (agreement === undefined) return {}
+  const { serverInfo, era, version, instructions } = agreement
+  return { serverInfo, era, protocolVersion: version, instructions }
+}
+
+function time(milliseconds: number | undefined): string | undefined {
+  return milliseconds === undefined ? undefined : new Date(milliseconds).toISOString()
+}
