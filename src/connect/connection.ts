@@ -115,6 +115,11 @@ export class Connection {
     return this.plan.offers(name) ? this.#list.find(name) : undefined
   }
 
+  /** Whether its tools are known, from this run or an earlier one. */
+  get known(): boolean {
+    return this.#list.remembered !== undefined
+  }
+
   /** The connection as it is needed for a call: started, waited for, or refused with the reason. */
   async ready(signal?: Stop): Promise<Link> {
     const state = this.#state
