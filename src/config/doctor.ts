@@ -13,6 +13,7 @@ import type { ServerEntry, Snapshot } from './snapshot.ts'
 import { absolute } from './sources.ts'
 import { missingWarnings, scopeOf } from './status.ts'
 import type { Subject } from './trust.ts'
+import { TRUST_FILE } from './trust.ts'
 
 export interface Finding {
   readonly severity: 'ok' | 'warning' | 'error'
@@ -171,7 +172,7 @@ function checkUse(snapshot: Snapshot): Finding[] {
 
 function checkState(snapshot: Snapshot): Finding[] {
   const { state } = snapshot.places
-  return [state, join(state, 'trust.json')].flatMap((file): Finding[] => {
+  return [state, join(state, TRUST_FILE)].flatMap((file): Finding[] => {
     const reason = unsafeReason(file)
     if (reason === undefined) return []
     const fix = `see who wrote it; then delete it, and accept again what you trust: rm -r ${file}`

@@ -17,6 +17,9 @@ import { realPath } from './sources.ts'
 import { plain, type Tree, without } from './tree.ts'
 
 /** One thing a person can trust. */
+/** Where the answers are kept, in the state folder. */
+export const TRUST_FILE = 'trust.json'
+
 export interface Subject {
   readonly kind: 'server' | 'settings'
   /** `server:FILE:NAME` or `settings:FILE`. */
@@ -161,7 +164,7 @@ export function serverContent(
 // --- internal ---
 
 function trustFile(places: Places): string {
-  return join(places.state, 'trust.json')
+  return join(places.state, TRUST_FILE)
 }
 
 async function updateTrust(places: Places, change: (state: TrustState) => TrustState): Promise<void> {

@@ -239,7 +239,8 @@ export class Connection {
 
   async #open(delay: number, signal: AbortSignal): Promise<Link> {
     if (delay > 0) await pause(delay, signal)
-    await this.#gone(signal)
+    // Not after it was told to stop: then it is itself among what must be gone.
+    if (!signal.aborted) await this.#gone(signal)
     if (signal.aborted) throw this.#off()
     this.#set({ kind: 'starting' })
     try {

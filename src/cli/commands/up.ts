@@ -1,13 +1,15 @@
 // `busbar up`: the gateway. Runs until it is interrupted, follows the configuration, and leaves no process behind.
 
+import { watch } from 'node:fs'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { Fault } from '../../base/fault.ts'
 import { withLock } from '../../base/lock.ts'
-import { prepareFolder } from '../../base/places.ts'
+import { type Places, prepareFolder } from '../../base/places.ts'
 import { effective } from '../../config/effective.ts'
 import { problemLine } from '../../config/problem.ts'
 import type { Snapshot } from '../../config/snapshot.ts'
+import { TRUST_FILE } from '../../config/trust.ts'
 import { watchConfig } from '../../config/watch.ts'
 import type { ServerStatus } from '../../connect/status.ts'
 import { Gateway } from '../../gateway/gateway.ts'
@@ -117,16 +119,24 @@ async function serve(
 async function follow(session: Session, hub: Hub, gateway: Gateway) {
   const { out } = session
   const warn = warner(session)
-  return await watchConfig(session.loadOptions, (event) => {
-    if (event.kind === 'refused') {
-      warn('the change was refused; the last good configuration stays:')
-      for (const problem of event.problems) warn(problemLine(problem))
-      return
-    }
-    void takeOver(effective(event.snapshot, session.subjects(event.snapshot))).catch((error: unknown) =>
+  const config = await watchConfig(session.loadOptions, (event) => {
+    if (event.kind === 'applied') return take(event.snapshot)
+    warn('the change was refused; the last good configuration stays:')
+    for (const problem of event.problems) warn(problemLine(problem))
+  })
+  const trust = watchTrust(hub.places, () => take(config.current))
+  return {
+    close: () => {
+      config.close()
+      trust()
+    },
+  }
+
+  function take(snapshot: Snapshot): void {
+    void takeOver(effective(snapshot, session.subjects(snapshot))).catch((error: unknown) =>
       warn(`the change was refused: ${error instanceof Error ? error.message : error}`),
     )
-  })
+  }
 
   async function takeOver(active: Snapshot): Promise<void> {
     // First the tokens, because two agents with one token make the whole change void.
@@ -137,6 +147,22 @@ async function follow(session: Session, hub: Hub, gateway: Gateway) {
       names.length > 0 ? [`${word} ${names.join(', ')}`] : []
     const parts = [...part('added', added), ...part('changed', changed), ...part('removed', removed)]
     if (parts.length > 0) out.note(safe(`configuration taken over: ${parts.join('; ')}`))
+  }
+}
+
+/** Calls back when a person has answered what is trusted; returns how to stop. */
+function watchTrust({ state }: Places, onAnswer: () => void): () => void {
+  let timer: NodeJS.Timeout | undefined
+  const watcher = watch(state, (_, file) => {
+    if (file !== TRUST_FILE) return
+    clearTimeout(timer)
+    timer = setTimeout(onAnswer, 50)
+  })
+  // Without news of answers it is as before: they count after the next edit.
+  watcher.on('error', () => watcher.close())
+  return () => {
+    clearTimeout(timer)
+    watcher.close()
   }
 }
 
