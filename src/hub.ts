@@ -14,7 +14,7 @@ import { recordTrust, trustSubjects } from './config/trust.ts'
 import type { Handlers } from './connect/answers.ts'
 import type { Connection } from './connect/connection.ts'
 import type { InProcessServer } from './connect/in-process.ts'
-import { type Applied, Manager, type ManagerEvent } from './connect/manager.ts'
+import { type Applied, type Change, Manager, type ManagerEvent } from './connect/manager.ts'
 import { closeInheritedFiles } from './connect/process/inherited-files.ts'
 import { type Ledger, openLedger, type Reaped, reapDeadOwners } from './connect/process/ledger.ts'
 import type { ServerStatus } from './connect/status.ts'
@@ -199,13 +199,13 @@ export class Hub {
     // Before anything is started: what a killed run left may hold a file or a port that a server needs.
     const processes = await reapDeadOwners(this.places)
     if (processes.length > 0) this.#emit({ type: 'reaped', processes })
-    await this.#manager.apply(active, { start: this.#options.start ?? true, wait: false })
+    this.#manager.apply(active, { start: this.#options.start ?? true })
   }
 
   /** Follows a configuration that was read elsewhere. */
-  async follow(active: Snapshot): Promise<Applied> {
+  follow(active: Snapshot): Change {
     this.#active = active
-    return await this.#manager.apply(active, { start: this.#options.start ?? true, wait: false })
+    return this.#manager.apply(active, { start: this.#options.start ?? true })
   }
 
   /** Ends every server; nothing of them is alive afterwards. */
@@ -230,19 +230,21 @@ export class Hub {
     return connection.status()
   }
 
-  /** One after the other: what was asked for last is what stays. */
-  #apply(config?: string | HubConfig): Promise<Applied> {
-    const done = this.#work.then(() => this.#applyNow(config))
-    this.#work = done.catch(() => undefined)
-    return done
+  /** Read one after the other, so that what was asked for last is what stays; waited for side by side. */
+  async #apply(config?: string | HubConfig): Promise<Applied> {
+    const change = this.#work.then(() => this.#applyNow(config))
+    this.#work = change.catch(() => undefined)
+    const { settled } = await change
+    return await settled()
   }
 
-  async #applyNow(config?: string | HubConfig): Promise<Applied> {
+  async #applyNow(config?: string | HubConfig): Promise<Change> {
     const next = config ?? this.#config
     const active = await this.#load(next)
+    const change = this.#manager.apply(active, { start: true })
     this.#config = next
     this.#active = active
-    return await this.#manager.apply(active, { start: true, wait: true })
+    return change
   }
 
   async #load(config: HubOptions['config']): Promise<Snapshot> {

@@ -6,6 +6,7 @@ import type { Stop } from '../base/stop.ts'
 import type { Agreement } from '../wire/era.ts'
 import type { NotificationMessage } from '../wire/message.ts'
 import { type Failures, isOpen, pauseAfter } from './backoff.ts'
+import { retryAfter } from './busy.ts'
 import type { Tool } from './definitions.ts'
 import { Gate } from './gate.ts'
 import { Health } from './health.ts'
@@ -355,7 +356,8 @@ export class Connection {
       this.#set({ kind: 'needs-auth', error: fault })
     } else {
       this.#failures = { count: this.#failures.count + 1, hopeless: isHopeless(fault) }
-      const wait = pauseAfter(this.#failures, Math.random())
+      // A server that says when to come back is taken at its word.
+      const wait = Math.max(retryAfter(fault) ?? 0, pauseAfter(this.#failures, Math.random()))
       this.#set({ kind: 'waiting', error: fault, until: Date.now() + wait })
       if (this.plan.eager) void this.#start(Math.max(1, wait)).catch(() => undefined)
     }

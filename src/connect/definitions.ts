@@ -68,7 +68,8 @@ export async function listAll(
 
 /** The tools of a list that can be offered, in their order. */
 export function readTools(list: List, era: Era): { tools: Tool[]; complaints: string[] } {
-  const complaints = [...list.complaints]
+  const complaints: string[] = []
+  const twice = new Set<string>()
   const tools = new Map<string, Tool>()
   for (const item of list.items) {
     const name = isRecord(item) ? item['name'] : undefined
@@ -78,10 +79,16 @@ export function readTools(list: List, era: Era): { tools: Tool[]; complaints: st
     }
     const reason = unusable(item, era)
     if (reason !== undefined) complaints.push(`the tool ${name} is left out: it ${reason}`)
-    else if (tools.has(name)) complaints.push(`the tool ${name} is there twice; the first one counts`)
+    else if (tools.has(name)) twice.add(name)
     else tools.set(name, item as unknown as Tool)
   }
-  return { tools: [...tools.values()], complaints }
+  if (twice.size > 0) {
+    const some = [...twice].slice(0, 5).join(', ')
+    complaints.push(
+      `${twice.size} tools are there twice (${some}${twice.size > 5 ? ', …' : ''}); the first one counts`,
+    )
+  }
+  return { tools: [...tools.values()], complaints: [...complaints, ...list.complaints] }
 }
 
 /** The result of an answer as an object; an error is thrown as a fault that carries its code. */

@@ -5,6 +5,7 @@ import { type Agreement, type Era, type Implementation, nameOfRequest } from '..
 import { memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { modernMeta } from '../wire/params.ts'
 import { answer, capabilitiesOf, type Handlers } from './answers.ts'
+import { patiently } from './busy.ts'
 import { Channel } from './channel.ts'
 import { isRecord, type List, type ListMethod, listAll, resultOf } from './definitions.ts'
 import { negotiate } from './negotiate.ts'
@@ -126,7 +127,10 @@ export class Link {
 
   async list(method: ListMethod, options: AskOptions = {}): Promise<List> {
     return await listAll(this.#server, method, (cursor) =>
-      this.ask(method, cursor === undefined ? undefined : { cursor }, options),
+      patiently(
+        () => this.ask(method, cursor === undefined ? undefined : { cursor }, options),
+        options.signal,
+      ),
     )
   }
 

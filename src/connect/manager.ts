@@ -19,6 +19,11 @@ export interface Applied {
   readonly errors: Readonly<Record<string, string>>
 }
 
+/** What a configuration changes, and what becomes of it. */
+export interface Change extends Omit<Applied, 'errors'> {
+  settled(): Promise<Applied>
+}
+
 export type ManagerEvent =
   | { readonly type: 'server-status'; readonly server: string; readonly status: ServerStatus }
   | { readonly type: 'tools-change'; readonly server: string }
@@ -30,8 +35,6 @@ const DRAIN = 5_000
 export interface ApplyOptions {
   /** Whether what starts by itself starts now. */
   readonly start: boolean
-  /** Whether to wait until everything is up or has failed. */
-  readonly wait: boolean
 }
 
 export class Manager {
@@ -39,10 +42,8 @@ export class Manager {
   readonly #memory: Memory
   readonly #emit: (event: ManagerEvent) => void
   readonly #connections = new Map<string, Connection>()
-  /** Changes are made one after the other. */
-  #work: Promise<unknown> = Promise.resolve()
-  /** Connections that were replaced or removed and let their calls finish. */
-  readonly #leaving = new Set<Promise<void>>()
+  /** Connections that were replaced or removed and let their calls finish, until they are gone. */
+  readonly #leaving = new Map<string, Promise<void>>()
   #closed = false
 
   constructor(places: Places, context: PlanContext, emit: (event: ManagerEvent) => void) {
@@ -73,14 +74,41 @@ export class Manager {
     })
   }
 
-  /** Makes the servers those of a configuration. Unchanged ones keep their process; calls under way may finish. */
-  apply(active: Snapshot, options: ApplyOptions): Promise<Applied> {
-    if (this.#closed)
-      return Promise.reject(
-        new Fault('SERVER_UNAVAILABLE', 'the hub is closed', { hint: 'create a new one' }),
-      )
+  /**
+   * Makes the servers those of a configuration, at once. Unchanged ones keep their process; calls under way on others may
+   * finish. `settled` waits until everything that changed is up, has failed or is gone.
+   */
+  apply(active: Snapshot, options: ApplyOptions): Change {
+    if (this.#closed) throw new Fault('SERVER_UNAVAILABLE', 'the hub is closed', { hint: 'create a new one' })
     const plans = [...active.servers.values()].map((entry) => planServer(entry, active, this.#context))
-    return this.#next(() => this.#replace(plans, options))
+    const wanted = new Set(plans.map(({ name }) => name))
+    const before = new Map(this.#connections)
+    const isSame = (plan: Plan) => before.get(plan.name)?.plan.content === plan.content
+    const added = plans.filter(({ name }) => !before.has(name))
+    const changed = plans.filter((plan) => before.has(plan.name) && !isSame(plan))
+    const removed = [...before.keys()].filter((name) => !wanted.has(name))
+    const fresh = [...added, ...changed]
+    for (const name of [...removed, ...changed.map((plan) => plan.name)]) this.#leave(name)
+    // New ones are in place at once, so that nobody is told "unknown server" while an old one lets its calls finish.
+    for (const plan of fresh) {
+      // Never two processes of one server at a time: the new one waits for the old one to be gone.
+      const old = this.#leaving.get(plan.name)
+      this.#connections.set(plan.name, new Connection(plan, this.#memory, this.#events, old))
+    }
+    const eager = options.start ? fresh.filter(({ eager }) => eager) : []
+    const started = Promise.all(eager.map(({ name }) => this.#connections.get(name)?.connect()))
+    for (const name of removed) this.#emit({ type: 'tools-change', server: name })
+    const names = {
+      added: added.map(({ name }) => name),
+      changed: changed.map(({ name }) => name),
+      removed,
+      unchanged: plans.filter(isSame).map(({ name }) => name),
+    }
+    const settled = async () => {
+      await Promise.all([started, ...this.#leaving.values()])
+      return { ...names, errors: this.#errors(fresh) }
+    }
+    return { ...names, settled }
   }
 
   async connectAll(): Promise<void> {
@@ -91,11 +119,9 @@ export class Manager {
   /** Stops everything. Nothing of any server is alive afterwards. */
   async close(options: { readonly drain?: number } = {}): Promise<void> {
     this.#closed = true
-    await this.#next(async () => {
-      await Promise.all(this.connections.map((connection) => connection.close(options.drain ?? 0)))
-      await Promise.all(this.#leaving)
-      this.#connections.clear()
-    })
+    await Promise.all(this.connections.map((connection) => connection.close(options.drain ?? 0)))
+    await Promise.all(this.#leaving.values())
+    this.#connections.clear()
   }
 
   status(): ServerStatus[] {
@@ -104,50 +130,13 @@ export class Manager {
 
   // --- internal ---
 
-  #next<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#work.then(work)
-    this.#work = done.catch(() => undefined)
-    return done
-  }
-
-  async #leave(connection: Connection | undefined): Promise<void> {
-    const gone = connection?.close(DRAIN) ?? Promise.resolve()
-    this.#leaving.add(gone)
-    await gone
-    this.#leaving.delete(gone)
-  }
-
-  async #replace(plans: readonly Plan[], options: ApplyOptions): Promise<Applied> {
-    const wanted = new Map(plans.map((plan) => [plan.name, plan]))
-    const before = new Map(this.#connections)
-    const isSame = (plan: Plan) => before.get(plan.name)?.plan.content === plan.content
-    const added = plans.filter(({ name }) => !before.has(name))
-    const changed = plans.filter((plan) => before.has(plan.name) && !isSame(plan))
-    const removed = [...before.keys()].filter((name) => !wanted.has(name))
-    const leaving = [...removed, ...changed.map(({ name }) => name)]
-    // New ones are in place at once, so that nobody is told "unknown server" while an old one drains.
-    for (const name of removed) this.#connections.delete(name)
-    for (const plan of [...added, ...changed]) {
-      const old = before.get(plan.name)
-      // Never two processes of one server at a time: the new one waits for the old one to be gone.
-      const connection = new Connection(plan, this.#memory, this.#events, old?.close(DRAIN))
-      this.#connections.set(plan.name, connection)
-    }
-    const ended = Promise.all(leaving.map((name) => this.#leave(before.get(name))))
-    const start = async (plan: Plan) => {
-      if (plan.eager && options.start) await this.#connections.get(plan.name)?.connect()
-    }
-    const started = Promise.all([...added, ...changed].map(start))
-    for (const name of removed) this.#emit({ type: 'tools-change', server: name })
-    if (options.wait) await Promise.all([ended, started])
-    else void Promise.all([ended, started]).catch(() => undefined)
-    return {
-      added: added.map(({ name }) => name),
-      changed: changed.map(({ name }) => name),
-      removed,
-      unchanged: plans.filter(isSame).map(({ name }) => name),
-      errors: this.#errors([...added, ...changed]),
-    }
+  #leave(name: string): void {
+    const connection = this.#connections.get(name)
+    this.#connections.delete(name)
+    const gone = Promise.all([this.#leaving.get(name), connection?.close(DRAIN)]).then(() => {
+      if (this.#leaving.get(name) === gone) this.#leaving.delete(name)
+    })
+    this.#leaving.set(name, gone)
   }
 
   #errors(plans: readonly Plan[]): Record<string, string> {

@@ -5,10 +5,10 @@ import { type Stop, Stopper } from '../base/stop.ts'
 import { ASKING_METHODS } from '../wire/era.ts'
 import { memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { type Answer, answer, type Handlers } from './answers.ts'
+import { patiently } from './busy.ts'
 import type { Connection } from './connection.ts'
 import { isRecord } from './definitions.ts'
 import type { AskOptions } from './link.ts'
-import { pause } from './pause.ts'
 
 export interface Sending {
   readonly method: string
@@ -27,7 +27,6 @@ export interface Sending {
 const MAX_ROUNDS = 16
 /** What only reads may be asked again when a server says that it is busy. */
 const READING = /\/(?:list|read|get|discover)$/
-const MAX_RETRIES = 2
 
 export async function send(
   connection: Connection,
@@ -95,27 +94,16 @@ function ask(connection: Connection, sending: Sending): Promise<ReplyMessage> {
   return askAgain(connection, sending, options)
 }
 
-async function askAgain(
+function askAgain(
   connection: Connection,
   { method, inside, name, signal }: Sending,
   options: AskOptions,
 ): Promise<ReplyMessage> {
-  for (let attempt = 0; ; attempt++) {
+  const ask = async () => {
     const link = connection.live ?? (await connection.ready(signal))
-    try {
-      return await link.askText(method, inside, name, options)
-    } catch (error) {
-      const wait = attempt < MAX_RETRIES && READING.test(method) ? retryAfter(error) : undefined
-      if (wait === undefined) throw error
-      await pause(wait, signal)
-    }
+    return await link.askText(method, inside, name, options)
   }
-}
-
-function retryAfter(error: unknown): number | undefined {
-  const wait =
-    error instanceof Fault && error.code === 'SERVER_BUSY' ? error.details?.['retryAfter'] : undefined
-  return typeof wait === 'number' ? wait : undefined
+  return READING.test(method) ? patiently(ask, signal) : ask()
 }
 
 const INPUT_REQUIRED = Buffer.from('"input_required"')

@@ -60,9 +60,23 @@ test('messages travel a frame each, in order, also those sent before the handsha
   expect(told.ends).toEqual([])
 })
 
-test('a frame over the limit ends the connection and says why', async () => {
+test('a frame over the limit is thrown away, and the connection goes on', async () => {
   const { transport, told } = await start((socket) =>
-    socket.on('message', () => socket.send('x'.repeat(10_001))),
+    socket.on('message', () => {
+      socket.send(`{"jsonrpc":"2.0","id":1,"result":{"text":"${'x'.repeat(10_000)}"}}`)
+      socket.send('{"jsonrpc":"2.0","id":2,"result":{}}')
+    }),
+  )
+  transport.send(message(1, 'tools/call'))
+  await told.reply(2)
+  expect(told.oversize).toMatchObject([{ id: 1 }])
+  expect(told.ends).toHaveLength(0)
+  await transport.close()
+})
+
+test('a frame far over the limit ends the connection and says why', async () => {
+  const { transport, told } = await start((socket) =>
+    socket.on('message', () => socket.send('x'.repeat(50_001))),
   )
   transport.send(message(1, 'tools/call'))
   expect((await told.end()).code).toBe('MESSAGE_TOO_LARGE')

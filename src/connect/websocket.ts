@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http'
 import type { WebSocket } from 'ws'
 import { Fault } from '../base/fault.ts'
 import { maskText } from '../base/redact.ts'
+import { idOfCut } from '../wire/ends.ts'
 import { bareHost, guardedLookup, type Resolve } from './http/guard.ts'
 import { HeaderBook, type HeaderMap } from './http/headers.ts'
 import { basicAuthorization, portOf } from './http/proxy.ts'
@@ -31,7 +32,7 @@ export function openWebSocket(options: WebSocketOptions): OpenTransport {
     const socket = new WebSocket(url, ['mcp'], {
       headers: headersOf(url, options.headers),
       lookup,
-      maxPayload: options.limit,
+      maxPayload: options.limit * PATIENCE,
       handshakeTimeout: HANDSHAKE,
       followRedirects: false,
       perMessageDeflate: false,
@@ -44,6 +45,8 @@ export function openWebSocket(options: WebSocketOptions): OpenTransport {
 // --- internal ---
 
 const HANDSHAKE = 30_000
+/** How many times the limit a message may be before the whole connection is given up. */
+const PATIENCE = 5
 /** How long the other side may take to say goodbye. */
 const FAREWELL = 1_000
 const GOING_AWAY = 1001
@@ -70,6 +73,9 @@ class WebSocketTransport implements Transport {
     socket.on('message', (data: Buffer, binary: boolean) => {
       if (this.#ended) return
       if (binary) events.noise(`a binary frame of ${data.length} bytes`)
+      // Thrown away, but it costs only the call it belongs to.
+      else if (data.length > limit)
+        events.oversized(data.length, idOfCut(data.subarray(0, 4096), data.subarray(-4096)))
       else events.message(data)
     })
     socket.on('unexpected-response', (_request, response) => this.#refused(response))

@@ -178,7 +178,7 @@ async function addresses(config: string | undefined): Promise<string[]> {
     ledger: unused,
   }
   const manager = new Manager(snapshot.places, context, () => undefined)
-  await manager.apply(snapshot, { start: false, wait: false })
+  manager.apply(snapshot, { start: false })
   return manager.connections.flatMap(({ name, tools }) =>
     plain([name]).flatMap(() =>
       tools.length === 0

@@ -141,7 +141,7 @@ async function follow(session: Session, hub: Hub, gateway: Gateway) {
   async function takeOver(active: Snapshot): Promise<void> {
     // First the tokens, because two agents with one token make the whole change void.
     gateway.update(active)
-    const { added, changed, removed } = await hub.follow(active)
+    const { added, changed, removed } = hub.follow(active)
     gateway.recheck()
     const part = (word: string, names: readonly string[]) =>
       names.length > 0 ? [`${word} ${names.join(', ')}`] : []

