@@ -111,15 +111,17 @@ export class Hub {
     return new AgentHandle(this.#context, this.actor(agent))
   }
 
+  /** @internal */
   actor(agent?: string): Actor {
     return agent === undefined ? OWNER : actorOf(agent, this.snapshot.assignments)
   }
 
+  /** @internal */
   get context(): CallContext {
     return this.#context
   }
 
-  /** The configuration that is acted on. */
+  /** @internal The configuration that is acted on. */
   get snapshot(): Snapshot {
     if (this.#active === undefined) throw new Error('the hub has not started')
     return this.#active
@@ -190,10 +192,12 @@ export class Hub {
     }
   }
 
+  /** @internal */
   async start(): Promise<void> {
     await this.startWith(await this.#load(this.#config))
   }
 
+  /** @internal */
   async startWith(active: Snapshot): Promise<void> {
     this.#active = active
     // Before anything is started: what a killed run left may hold a file or a port that a server needs.
@@ -202,7 +206,7 @@ export class Hub {
     this.#manager.apply(active, { start: this.#options.start ?? true })
   }
 
-  /** Follows a configuration that was read elsewhere. */
+  /** @internal Follows a configuration that was read elsewhere. */
   follow(active: Snapshot): Change {
     this.#active = active
     return this.#manager.apply(active, { start: this.#options.start ?? true })
