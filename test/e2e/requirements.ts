@@ -56,7 +56,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   done('C1', 'a client'),
   done('C2', 'stdio, http with fallback, websocket'),
   done('C3', 'user < project < local < flags; the seeds’ files; a bad file reported with file and line'),
-  done('C4', 'discovery on connect, refreshed'),
+  partial('C4', 'discovery on connect, refreshed', 'schemas in the form each provider wants'),
   done('C5', 'calls with every content type and time-outs'),
   planned('C6', 'sign-in'),
   done('C7', 'a manager'),
@@ -78,7 +78,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   planned('D10', 'messages over HTTP while it works'),
   planned('D11', 'approvals'),
   done('D12', 'a process of its own for each server'),
-  done('D13', 'failure is logged, backed off and told'),
+  partial('D13', 'failure is logged, backed off and told', 'telling it in conversations and the console'),
   partial(
     'D14',
     'edits reload without touching unchanged servers; a bad one is refused',
