@@ -1,7 +1,8 @@
 // What one agent can see and do. It is the only thing that lists or calls, so nothing gets past what is decided for it.
 
+import { isRecord } from '../base/record.ts'
 import type { Connection } from '../connect/connection.ts'
-import { isRecord, type ListMethod, resultOf, type Tool } from '../connect/definitions.ts'
+import { type ListMethod, resultOf, type Tool } from '../connect/definitions.ts'
 import { send } from '../connect/send.ts'
 import type { ServerStatus } from '../connect/status.ts'
 import { type Actor, mayUse } from '../policy/access.ts'

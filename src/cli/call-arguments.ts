@@ -1,8 +1,9 @@
 // A tool's arguments from the words of a command line. Pure: files and stdin are handed in.
 
 import { Fault } from '../base/fault.ts'
+import { isRecord } from '../base/record.ts'
 import { nearest } from '../base/suggest.ts'
-import { isRecord } from '../connect/definitions.ts'
+
 import { scanObject } from '../wire/scan.ts'
 import { type Schema, typesOf } from './schema-types.ts'
 

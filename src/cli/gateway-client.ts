@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { CODES, type Code, Fault } from '../base/fault.ts'
 import { gatewaySocket, type Places, unsafeReason } from '../base/places.ts'
-import { isRecord } from '../connect/definitions.ts'
+import { isRecord } from '../base/record.ts'
 
 interface Asking {
   readonly method: 'GET' | 'POST'

@@ -1,7 +1,8 @@
 // Another tool's entry as we would write it ourselves.
 
 import { resolve } from 'node:path'
-import { isRecord } from '../config/formats/shape.ts'
+import { isRecord } from '../base/record.ts'
+
 import { NAME } from '../config/schema-values.ts'
 
 /**

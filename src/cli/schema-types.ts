@@ -1,6 +1,6 @@
 // Which JSON types a schema lets an argument have. Enough to read what a person typed; not a validator.
 
-import { isRecord } from '../connect/definitions.ts'
+import { isRecord } from '../base/record.ts'
 
 export type Schema = Readonly<Record<string, unknown>>
 

@@ -1,7 +1,8 @@
 // A tool's result for people: text as text, everything else in one line each.
 
+import { isRecord } from '../base/record.ts'
 import type { ToolResult } from '../call/result.ts'
-import { isRecord } from '../connect/definitions.ts'
+
 import { safe } from './output.ts'
 
 export interface Binary {

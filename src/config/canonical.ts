@@ -1,6 +1,6 @@
 // Data as text in which the order of keys does not matter.
 
-import { isRecord } from './formats/shape.ts'
+import { isRecord } from '../base/record.ts'
 
 /** JSON with sorted keys; equal data gives equal text. */
 export function canonical(value: unknown): string {

@@ -4,9 +4,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sha256 } from '../base/digest.ts'
 import { unsafeReason } from '../base/places.ts'
+import { isRecord } from '../base/record.ts'
 import type { Document } from './document.ts'
 import type { Path } from './edit/change.ts'
-import { isRecord } from './formats/shape.ts'
+
 import { lineIndex } from './line-index.ts'
 
 /** Where a node begins and what it is; a scalar's text is cut out of the file. */

@@ -4,7 +4,7 @@
 
 import { basename, sep } from 'node:path'
 import type { Environment } from '../base/places.ts'
-import { isRecord } from './formats/shape.ts'
+import { isRecord } from '../base/record.ts'
 
 /** What variables can be taken from. */
 export interface Scope {

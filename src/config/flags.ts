@@ -2,8 +2,9 @@
 
 import { Fault } from '../base/fault.ts'
 import type { Environment } from '../base/places.ts'
+import { isRecord } from '../base/record.ts'
 import { parseJsonDocument } from './document-json.ts'
-import { isRecord, Shape } from './formats/shape.ts'
+import { Shape } from './formats/shape.ts'
 import { type Problem, valueText } from './problem.ts'
 import { type Tree, treeOf } from './tree.ts'
 

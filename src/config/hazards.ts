@@ -1,7 +1,8 @@
 // What a person should look at twice before trusting a server: flags, not verdicts.
 
 import { basename } from 'node:path'
-import { isRecord } from './formats/shape.ts'
+import { isRecord } from '../base/record.ts'
+
 import type { Server } from './schema-server.ts'
 
 const SHELLS = new Set(['sh', 'bash', 'zsh', 'dash', 'fish', 'ksh', 'cmd', 'cmd.exe', 'powershell', 'pwsh'])

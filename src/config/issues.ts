@@ -1,9 +1,10 @@
 // The schema's complaints, in words a person can act on.
 
 import type * as z from 'zod/mini'
+import { isRecord } from '../base/record.ts'
 import { nearest } from '../base/suggest.ts'
 import type { Path } from './edit/change.ts'
-import { isRecord } from './formats/shape.ts'
+
 import { type Problem, pathText, valueText } from './problem.ts'
 import { placeOf, plain, subtree, type Tree } from './tree.ts'
 

@@ -1,6 +1,7 @@
 // One layer: a file (with what it extends) read, understood and checked. A bad entry costs only itself.
 
 import type { Environment } from '../base/places.ts'
+import { isRecord } from '../base/record.ts'
 import { nearest } from '../base/suggest.ts'
 import { type Document, type Position, readDocument } from './document.ts'
 import { parseJsonDocument } from './document-json.ts'
@@ -8,7 +9,7 @@ import type { Path } from './edit/change.ts'
 import { expandText } from './expand.ts'
 import { detectFormat, FORMATS, type Format } from './formats/detect.ts'
 import { readFormat } from './formats/read.ts'
-import { isRecord } from './formats/shape.ts'
+
 import { type Problem, pathText, valueText } from './problem.ts'
 import type { Server } from './schema-server.ts'
 import { absolute, type Candidate, realPath, rootOf } from './sources.ts'

@@ -1,8 +1,9 @@
 // What must change in a file to add, remove or switch a server or an agent, in whichever of our formats it is written.
 
+import { isRecord } from '../base/record.ts'
 import type { Change, Path } from './edit/change.ts'
 import type { Format } from './formats/detect.ts'
-import { dig, isRecord } from './formats/shape.ts'
+import { dig } from './formats/shape.ts'
 
 /** A file to be changed: its format and its data (null for a new one). */
 export interface Target {

@@ -1,7 +1,8 @@
 // The schema as JSON Schema, apart from the schema itself: only editors and the reference page need it.
 
 import * as z from 'zod/mini'
-import { isRecord } from './formats/shape.ts'
+import { isRecord } from '../base/record.ts'
+
 import { fileSchema } from './schema.ts'
 
 /** JSON Schema of a file in the native format, with the words of other tools that are understood as well. */

@@ -1,9 +1,10 @@
 // Configuration data in which every value knows which file it came from and where it stood there. Layers are merged as
 // trees, so `get` and every message can name the file and line of each value.
 
+import { isRecord } from '../base/record.ts'
 import type { Position } from './document.ts'
 import type { Path } from './edit/change.ts'
-import { isRecord, type Shape } from './formats/shape.ts'
+import type { Shape } from './formats/shape.ts'
 
 /** One place configuration comes from: a file, a flag, the environment. */
 /** Stands for a file where a program gave the configuration as data. */

@@ -1,8 +1,9 @@
 // A server's definition as it may be shown: secrets masked, references left readable.
 
+import { isRecord } from '../base/record.ts'
 import { isSecretName, MASK, maskArguments, maskText } from '../base/redact.ts'
 import { isReference } from './expand.ts'
-import { isRecord } from './formats/shape.ts'
+
 import { isLoader } from './hazards.ts'
 
 /** Values that say nothing secret whatever they are called. */

@@ -1,8 +1,8 @@
 // What a person is told instead of an edit where the file is TOML.
 
 import { Fault } from '../base/fault.ts'
+import { isRecord } from '../base/record.ts'
 import type { Change, Path } from './edit/change.ts'
-import { isRecord } from './formats/shape.ts'
 
 /** TOML has no editor that keeps what a person wrote, so the person gets the lines instead. */
 export function tomlFault(file: string, changes: readonly Change[]): Fault {

@@ -1,9 +1,9 @@
 // What servers ask of us: a person's input, a model's answer, the folders they may know. Offered only where the hub's
 // owner gave a handler, and refused properly otherwise.
 
+import { isRecord } from '../base/record.ts'
 import { ERROR } from '../wire/era.ts'
 import type { ProtocolError } from '../wire/message.ts'
-import { isRecord } from './definitions.ts'
 
 export interface ElicitationRequest {
   readonly server: string

@@ -1,6 +1,7 @@
 // Lists a server gives of itself, page by page, with what cannot be used left out and said.
 
 import { Fault } from '../base/fault.ts'
+import { isRecord } from '../base/record.ts'
 import type { Era } from '../wire/era.ts'
 import { errorOf, memberValue, type ReplyMessage } from '../wire/message.ts'
 import { paramHeaders } from '../wire/param-headers.ts'
@@ -107,10 +108,6 @@ function errorFault(server: string, method: string, reply: Extract<ReplyMessage,
     server,
     details: { code, ...(data === undefined ? {} : { data }) },
   })
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 // --- internal ---

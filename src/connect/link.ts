@@ -1,13 +1,14 @@
 // A live connection to one server: transport opened, era agreed, ready to be asked.
 
 import { Fault } from '../base/fault.ts'
+import { isRecord } from '../base/record.ts'
 import { type Agreement, type Era, type Implementation, nameOfRequest } from '../wire/era.ts'
 import { memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { modernMeta } from '../wire/params.ts'
 import { answer, capabilitiesOf, type Handlers } from './answers.ts'
 import { patiently } from './busy.ts'
 import { Channel } from './channel.ts'
-import { isRecord, type List, type ListMethod, listAll, resultOf } from './definitions.ts'
+import { type List, type ListMethod, listAll, resultOf } from './definitions.ts'
 import { negotiate } from './negotiate.ts'
 import type { Ask } from './pending.ts'
 import type { Diagnosis, OpenTransport } from './transport.ts'

@@ -1,13 +1,14 @@
 // One request to one server, whatever state it is in: started if need be, in its turn, asked back and answered.
 
 import { Fault } from '../base/fault.ts'
+import { isRecord } from '../base/record.ts'
 import { type Stop, Stopper } from '../base/stop.ts'
 import { ASKING_METHODS } from '../wire/era.ts'
 import { memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { type Answer, answer, type Handlers } from './answers.ts'
 import { patiently } from './busy.ts'
 import type { Connection } from './connection.ts'
-import { isRecord } from './definitions.ts'
+
 import type { AskOptions } from './link.ts'
 
 export interface Sending {

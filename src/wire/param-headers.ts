@@ -1,6 +1,8 @@
 // `x-mcp-header`: arguments that a modern server wants repeated in headers, so that what stands before it can route by
 // them without reading the body.
 
+import { isRecord } from '../base/record.ts'
+
 export interface ParamHeader {
   /** Without the `Mcp-Param-` before it. */
   readonly header: string
@@ -60,10 +62,6 @@ const CARRIED: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean'])
 
 function isWrapped(text: string): boolean {
   return text.startsWith(WRAP) && text.endsWith('?=') && text.length >= WRAP.length + 2
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** `reachable`: through `properties` alone. An annotation anywhere else has no argument that it could mean. */

@@ -2,10 +2,11 @@
 
 import { readFileSync } from 'node:fs'
 import { Fault } from '../../base/fault.ts'
+import { isRecord } from '../../base/record.ts'
 import { parseJsonDocument } from '../../config/document-json.ts'
 import { FORMATS } from '../../config/formats/detect.ts'
 import { readServerEntry } from '../../config/formats/server-entry.ts'
-import { isRecord, Shape } from '../../config/formats/shape.ts'
+import { Shape } from '../../config/formats/shape.ts'
 import { ADD_OPTIONS, addTyped } from '../add-server.ts'
 import { command } from '../command.ts'
 import { checkNewName } from '../new-server.ts'

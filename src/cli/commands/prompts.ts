@@ -1,6 +1,6 @@
 // `busbar prompts [SERVER]`: the prompts that servers offer.
 
-import { isRecord } from '../../connect/definitions.ts'
+import { isRecord } from '../../base/record.ts'
 import { command } from '../command.ts'
 import { listThings, said } from '../list-things.ts'
 

@@ -1,7 +1,8 @@
 // `busbar read SERVER URI`: the contents of a resource.
 
 import { Fault } from '../../base/fault.ts'
-import { isRecord } from '../../connect/definitions.ts'
+import { isRecord } from '../../base/record.ts'
+
 import { command } from '../command.ts'
 import { safe } from '../output.ts'
 import { withHub } from '../private-hub.ts'

@@ -1,11 +1,12 @@
 // Agents, their workers and their servers, in the native form and in the `integrations:` form.
 
+import { isRecord } from '../../base/record.ts'
 import { nearest } from '../../base/suggest.ts'
 import { type Document, problemIn } from '../document.ts'
 import type { Path } from '../edit/change.ts'
 import { kindText, type Problem, valueText } from '../problem.ts'
 import type { Format } from './detect.ts'
-import { isRecord, type Shape } from './shape.ts'
+import type { Shape } from './shape.ts'
 
 /** The `agents:` section. `mcp_servers` is a synonym of `servers`; workers may be a map or a list of maps. */
 export function readAgents(document: Document, format: Format, shape: Shape, problems: Problem[]): void {

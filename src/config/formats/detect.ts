@@ -1,8 +1,8 @@
 // Which tool wrote a file, told by its shape. The name of the file only breaks ties that the shape leaves open.
 
+import { isRecord } from '../../base/record.ts'
 import type { Document } from '../document.ts'
 import type { EntryTraits } from './entry.ts'
-import { isRecord } from './shape.ts'
 
 export type FormatId =
   | 'busbar'

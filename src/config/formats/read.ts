@@ -1,12 +1,13 @@
 // From a document of any known format to one native shape.
 
+import { isRecord } from '../../base/record.ts'
 import { type Document, problemIn } from '../document.ts'
 import type { Path } from '../edit/change.ts'
 import { type Problem, valueText } from '../problem.ts'
 import { readAgents, readIntegrations } from './agents.ts'
 import type { Format } from './detect.ts'
 import { readServerEntry } from './server-entry.ts'
-import { dig, isRecord, Shape } from './shape.ts'
+import { dig, Shape } from './shape.ts'
 
 export interface Reading {
   readonly shape: Shape

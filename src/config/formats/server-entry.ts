@@ -1,11 +1,11 @@
 // One server entry of any format, turned into the native shape. The clients agree on most keys and differ in the rest;
 // the table of differences is here, so a new client is a few words rather than a reader of its own.
 
+import { isRecord } from '../../base/record.ts'
 import { nearest } from '../../base/suggest.ts'
 import type { Path } from '../edit/change.ts'
 import { Entry, type EntryPlace } from './entry.ts'
 import { readApproval, readTimeouts, readTools } from './server-extras.ts'
-import { isRecord } from './shape.ts'
 
 const TYPES = new Set(['stdio', 'http', 'sse', 'websocket', 'sdk', 'claudeai-proxy'])
 const TYPE_ALIASES = new Map(

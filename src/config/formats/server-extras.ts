@@ -1,7 +1,7 @@
 // The parts of a server entry on which clients differ most: time-outs, tool filters and standing approvals.
 
+import { isRecord } from '../../base/record.ts'
 import type { Entry } from './entry.ts'
-import { isRecord } from './shape.ts'
 
 export function readTimeouts(entry: Entry): void {
   const call = entry.take('tool_timeout_sec', 'timeout')

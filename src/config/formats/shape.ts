@@ -1,6 +1,7 @@
 // What a reader of a format produces: data in the native shape, and for each part that stood elsewhere in the file,
 // where that was. Messages and `get` then name the place a person wrote, whatever the format.
 
+import { isRecord } from '../../base/record.ts'
 import type { Path } from '../edit/change.ts'
 
 export class Shape {
@@ -48,10 +49,6 @@ export class Shape {
     }
     return path
   }
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** What stands at a path of plain data, or undefined. */
