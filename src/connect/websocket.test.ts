@@ -129,7 +129,7 @@ test('nobody listening, and no address at all', async () => {
   })
 })
 
-test('[D06] a public name that leads to this machine is refused', async () => {
+test('a public name that leads to this machine is refused', async () => {
   const rig = await serve((_hit, response) => response.end())
   const { told } = await open(
     openWebSocket({
