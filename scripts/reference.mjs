@@ -86,7 +86,6 @@ const codes = [
   '| code | meaning |',
   '|---|---|',
   ...Object.entries(CODES).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`),
-  '| `INTERNAL` | a bug in Busbar; please report it |',
   '',
 ]
 

@@ -31,7 +31,7 @@ export const CODES = {
   TOOL_UNKNOWN: 'a server has no tool of that name',
   TOOL_FAILED: 'a tool answered that it failed',
   NO_ACCESS: 'the agent may not use that server or tool',
-  INTERNAL: 'something went wrong in Busbar itself',
+  INTERNAL: 'a bug in Busbar; please report it',
   GATEWAY_ABSENT: 'no gateway is running',
   GATEWAY_BUSY: 'the gateway cannot listen there',
 } as const
