@@ -65,6 +65,11 @@ export class Gateway {
     return this.#url
   }
 
+  /** Agents that have a token. */
+  get agents(): string[] {
+    return this.#identities.agents
+  }
+
   /** Takes over agents' tokens of a configuration, before it is followed; a fault leaves the old ones. */
   update(active: Snapshot = this.#hub.snapshot): void {
     this.#identities.update(active, ownerToken(this.#hub.places, active.env))

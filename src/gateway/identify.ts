@@ -35,6 +35,11 @@ export class Identities {
     this.#seen.clear()
   }
 
+  /** Agents that can sign in. */
+  get agents(): string[] {
+    return this.#known.flatMap(({ actor }) => (actor.kind === 'agent' ? [actor.id] : []))
+  }
+
   /** The actor of an Authorization header, or undefined. */
   find(authorization: string | undefined): Actor | undefined {
     const seen = authorization && this.#seen.get(authorization)
@@ -49,11 +54,16 @@ export class Identities {
   }
 }
 
+/** Where the owner's token is kept. */
+export function ownerTokenFile({ state }: Places): string {
+  return join(state, 'admin-token')
+}
+
 /** The owner's token: `BUSBAR_ADMIN_TOKEN`, or the one made at the first start and kept for this user alone. */
 export function ownerToken(places: Places, env: Snapshot['env']): string {
   const given = env['BUSBAR_ADMIN_TOKEN']
   if (given) return given
-  const file = join(places.state, 'admin-token')
+  const file = ownerTokenFile(places)
   prepareFolder(places.state)
   const reason = unsafeReason(file)
   if (reason !== undefined)

@@ -13,6 +13,7 @@ import { TRUST_FILE } from '../../config/trust.ts'
 import { watchConfig } from '../../config/watch.ts'
 import type { ServerStatus } from '../../connect/status.ts'
 import { Gateway } from '../../gateway/gateway.ts'
+import { ownerTokenFile } from '../../gateway/identify.ts'
 import { type Hub, hubOf } from '../../hub.ts'
 import { command } from '../command.ts'
 import { safe } from '../output.ts'
@@ -76,6 +77,7 @@ async function serve(
   const { out, signal } = session
   const release = session.hold()
   const warn = warner(session)
+  const told = new Map<string, string>()
   const hub = await hubOf(active, {
     onEvent: (event) => {
       if (event.type === 'server-status') tell(event.status)
@@ -108,11 +110,16 @@ async function serve(
     release()
   }
 
-  /** A line for each change that a person should know of. */
-  function tell({ name, status, tools, error, hint, state }: ServerStatus): void {
-    if (state === 'connected') out.note(safe(`${name}: connected, ${tools.length} tools`))
-    else if (status === 'failed' || status === 'needs-auth')
-      warn(`${name}: ${error ?? status}${hint ? ` (${hint})` : ''}`)
+  /** A line for each change that a person should know of; the same failure again is none. */
+  function tell({ name, status, tools, error = status, hint, state }: ServerStatus): void {
+    const failed = status === 'failed' || status === 'needs-auth'
+    if (!failed && state !== 'connected') return
+    const what = error.startsWith(name) ? error : `${name}: ${error}`
+    const text = failed ? `${what}${hint ? ` (${hint})` : ''}` : `${name}: connected, ${tools.length} tools`
+    if (told.get(name) === text) return
+    told.set(name, text)
+    if (failed) warn(text)
+    else out.note(safe(text))
   }
 }
 
@@ -174,7 +181,7 @@ function warner({ out }: Session): (text: string) => void {
   }
 }
 
-function announce({ out }: Session, hub: Hub, { url }: Gateway): void {
+function announce({ out }: Session, hub: Hub, { url, agents: known }: Gateway): void {
   const servers = hub.servers.status()
   const agents = Object.entries(hub.snapshot.config.agents).filter(([, { enabled }]) => enabled)
   const facts = {
@@ -191,9 +198,16 @@ function announce({ out }: Session, hub: Hub, { url }: Gateway): void {
     [
       `Busbar listens on ${url}`,
       ...servers.map(({ name }) => `  ${url}/mcp/${encodeURIComponent(name)}`),
+      known.length > 0
+        ? `Agents sign in with their tokens: ${known.join(', ')}.`
+        : `No agent has a token yet (token: "\${…}" in its entry); yours is in ${ownerPlace(hub)}.`,
       servers.length === 0 ? 'No servers yet. Run: busbar add NAME -- COMMAND' : 'Ctrl-C stops it.',
     ].join('\n'),
   )
+}
+
+function ownerPlace({ snapshot, places }: Hub): string {
+  return snapshot.env['BUSBAR_ADMIN_TOKEN'] ? 'BUSBAR_ADMIN_TOKEN' : ownerTokenFile(places)
 }
 
 function portOf(text: string | undefined): number | undefined {
