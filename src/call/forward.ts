@@ -112,8 +112,10 @@ function paramsFor(
 ): string | undefined {
   const { meta } = params
   if (meta === undefined && from === 'legacy' && modern) {
-    const inside = params.bytes.toString('utf8').trim().slice(1, -1)
-    return `{${inside}${inside.trim() === '' ? '' : ','}"_meta":${silentText(link)}}`
+    // The bytes are one object, from its brace to its brace.
+    const inside =
+      params.members.length === 0 ? '' : `${params.bytes.toString('utf8', 1, params.bytes.length - 1)},`
+    return `{${inside}"_meta":${silentText(link)}}`
   }
   const wanted = meta?.['progressToken'] === undefined ? {} : { progressToken: token }
   const passing = from === 'modern' && !modern ? without(meta) : meta

@@ -94,27 +94,14 @@ export class McpEndpoint {
         if (agreement?.era === 'legacy') return reply.result(message.id, discovered(agreement))
       }
     } else {
-      const answer = await this.#legacy(connection, asked)
-      if (answer !== undefined) return reply.result(message.id, answer)
+      if (message.method === 'initialize')
+        return reply.result(message.id, await initialize(connection, asked))
+      if (message.method === 'ping' || message.method === 'logging/setLevel')
+        return reply.result(message.id, {})
       if (message.method === 'server/discover' || message.method.startsWith('subscriptions/'))
         return notFound(reply, message, 200)
     }
     await this.#pass({ ...asked, connection })
-  }
-
-  /** What the gateway answers a legacy client itself, because it concerns the connection between the two. */
-  async #legacy(connection: Connection, { message, params, gone }: Asked): Promise<object | undefined> {
-    switch (message.method) {
-      case 'initialize': {
-        if (!connection.agreement) await connection.ready(gone)
-        return initialized(connection.agreement, param(params, 'protocolVersion'))
-      }
-      case 'ping':
-      case 'logging/setLevel':
-        return {}
-      default:
-        return undefined
-    }
   }
 
   async #pass(asked: Asked & { readonly connection: Connection }): Promise<void> {
@@ -195,6 +182,12 @@ function notFound(reply: Reply, { id, method }: RequestMessage, status = 404): v
 function offered(capabilities: Agreement['capabilities']): Record<string, object> {
   const kept = ['tools', 'resources', 'prompts', 'completions', 'logging'] as const
   return Object.fromEntries(kept.filter((name) => capabilities[name] !== undefined).map((name) => [name, {}]))
+}
+
+/** What concerns the connection between the two is answered here, from what the server said of itself. */
+async function initialize(connection: Connection, { params, gone }: Asked): Promise<object> {
+  if (!connection.agreement) await connection.ready(gone)
+  return initialized(connection.agreement, param(params, 'protocolVersion'))
 }
 
 function initialized(agreement: Agreement | undefined, requested: unknown): object {
