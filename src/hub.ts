@@ -2,6 +2,7 @@
 
 import { Fault } from './base/fault.ts'
 import { type Environment, type Places, placesOf } from './base/places.ts'
+import { isRecord } from './base/record.ts'
 import { VERSION } from './base/version.ts'
 import type { CallContext } from './call/call.ts'
 import { AgentHandle } from './call/handle.ts'
@@ -146,6 +147,7 @@ export class Hub {
     setServers: async (
       servers: Readonly<Record<string, HubServer>>,
     ): Promise<{ added: string[]; removed: string[]; errors: Record<string, string> }> => {
+      if (!isRecord(servers)) throw new Fault('USAGE', 'setServers wants a map of servers by name')
       const base = typeof this.#config === 'object' ? this.#config : {}
       const { added, changed, removed, errors } = await this.#apply({ ...base, servers })
       return { added: [...added, ...changed], removed: [...removed], errors: { ...errors } }
@@ -285,7 +287,8 @@ export class Hub {
   #emit(event: HubEvent): void {
     for (const listener of this.#listeners) {
       try {
-        listener(event)
+        const told: unknown = listener(event)
+        if (told instanceof Promise) told.catch((error: unknown) => process.emitWarning(String(error)))
       } catch (error) {
         // A listener of an embedding program must not end the hub; its author hears of it.
         queueMicrotask(() => process.emitWarning(error instanceof Error ? error : String(error)))
@@ -303,7 +306,7 @@ function withoutInstances(config: HubConfig): {
 } {
   const instances: Record<string, InProcessServer> = {}
   const servers = Object.entries(config.servers ?? {}).map(([name, server]) => {
-    if (!('instance' in server)) return [name, server]
+    if (!isRecord(server) || !('instance' in server)) return [name, server]
     const { instance, ...rest } = server
     instances[name] = instance
     return [name, rest]

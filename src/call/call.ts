@@ -53,6 +53,8 @@ export async function call(
   args: unknown,
   options: CallOptions = {},
 ): Promise<CallResult> {
+  if (typeof address !== 'string')
+    throw new Fault('USAGE', `${String(address)} is no address`, { hint: 'write server/tool' })
   const cut = address.indexOf('/')
   const connection = reach(context, actor, cut < 0 ? address : address.slice(0, cut))
   const name = address.slice(cut + 1)
@@ -66,7 +68,7 @@ export async function call(
     connection,
     {
       method: 'tools/call',
-      inside: `"name":${JSON.stringify(name)},"arguments":${args instanceof JsonText ? args.text : JSON.stringify(args ?? {})}`,
+      inside: `"name":${JSON.stringify(name)},"arguments":${argumentsText(args)}`,
       name,
       headers: paramHeaderValues(known.headers, args instanceof JsonText ? JSON.parse(args.text) : args),
       signal: options.signal,
@@ -85,6 +87,18 @@ export function reach({ manager, assignments }: CallContext, actor: Actor, serve
 }
 
 // --- internal ---
+
+function argumentsText(args: unknown): string {
+  if (args instanceof JsonText) return args.text
+  try {
+    return JSON.stringify(args ?? {}) ?? '{}'
+  } catch (error) {
+    throw new Fault(
+      'USAGE',
+      `the arguments cannot be written as JSON: ${error instanceof Error ? error.message : error}`,
+    )
+  }
+}
 
 /** A tool that is not known yet: of a server that was never up, or whose list is old. */
 async function findTool(
@@ -114,10 +128,12 @@ function progressTo(onProgress: (progress: Progress) => void) {
   return (message: NotificationMessage) => {
     if (message.method !== 'notifications/progress') return
     const { progress, total, message: text } = (memberValue(message, 'params') ?? {}) as Partial<Progress>
-    onProgress({
+    const told: unknown = onProgress({
       progress: Number(progress),
       ...(total === undefined ? {} : { total }),
       ...(text === undefined ? {} : { message: text }),
     })
+    // Its author may have written it as an async function; what goes wrong there must not end the process.
+    if (told instanceof Promise) told.catch((error: unknown) => process.emitWarning(String(error)))
   }
 }

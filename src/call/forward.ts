@@ -34,10 +34,14 @@ export async function forward(
   const { method, params, signal } = request
   const name = nameOfRequest(method, { name: param(params, 'name'), uri: param(params, 'uri') })
   // What the configuration leaves out is not there, whoever asks.
-  if (method === 'tools/call' && name !== undefined && !connection.plan.offers(name))
-    throw new Fault('TOOL_UNKNOWN', `${connection.name} has no tool ${JSON.stringify(name)}`, {
-      server: connection.name,
-    })
+  if (method === 'tools/call' && (name === undefined || !connection.plan.offers(name)))
+    throw new Fault(
+      'TOOL_UNKNOWN',
+      `${connection.name} has no tool ${JSON.stringify(param(params, 'name') ?? null)}`,
+      {
+        server: connection.name,
+      },
+    )
   // A stream that stays open is no call that takes long.
   const stays = method === 'subscriptions/listen'
   if (stays) await connection.ready(signal)

@@ -80,7 +80,7 @@ const count = z.int().check(z.minimum(1), z.maximum(100_000))
 const limits = z.strictObject({
   message: about('How large one message may be.', z._default(size, 16 * 1024 * 1024)),
   inFlight: about('Calls that are under way at a time.', z._default(count, 64)),
-  queue: about('Calls that may wait for their turn.', z._default(count, 256)),
+  queue: about('Calls that may wait for their turn.', z._default(count, 4096)),
 })
 
 export const serverSchema = z.strictObject({

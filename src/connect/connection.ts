@@ -8,6 +8,7 @@ import type { NotificationMessage } from '../wire/message.ts'
 import { type Failures, isOpen, pauseAfter } from './backoff.ts'
 import { retryAfter } from './busy.ts'
 import type { Tool } from './definitions.ts'
+import { Ending } from './ending.ts'
 import { Gate } from './gate.ts'
 import { Health } from './health.ts'
 import { Link, type LinkEvents, type LinkOptions } from './link.ts'
@@ -46,8 +47,7 @@ export class Connection {
   #failures: Failures = { count: 0, hopeless: false }
   #hidden = false
   #closing: Promise<void> | undefined
-  /** What was started and is on its way out. Nothing new starts before it is gone: never two at a time. */
-  #ending: Promise<unknown>
+  readonly #ending: Ending
   #heard: number | undefined
 
   /** `after`: what must be gone before this one starts, its predecessor of the same name. */
@@ -58,7 +58,7 @@ export class Connection {
     after: Promise<unknown> = Promise.resolve(),
   ) {
     this.plan = plan
-    this.#ending = after
+    this.#ending = new Ending(after)
     this.#events = events
     this.gate = new Gate(plan.name, plan.limits)
     this.#list = new ToolList({
@@ -116,6 +116,11 @@ export class Connection {
     return this.plan.offers(name) ? this.#list.find(name) : undefined
   }
 
+  /** Fires when it is stopped. */
+  get stopping(): Stop {
+    return this.#stop.signal
+  }
+
   /** Whether its tools are known, from this run or an earlier one. */
   get known(): boolean {
     return this.#list.remembered !== undefined
@@ -166,8 +171,10 @@ export class Connection {
     await this.#end({ kind: 'idle' })
   }
 
+  /** Stops it and starts it again, after calls that are under way have finished, within bounds. */
   async reconnect(): Promise<void> {
     if (this.#state.kind === 'disabled') throw this.#off()
+    await this.gate.drained(DRAIN)
     await this.disconnect()
     await this.connect()
   }
@@ -209,8 +216,7 @@ export class Connection {
   }
 
   async #close(drain: number): Promise<void> {
-    const deadline = performance.now() + Math.min(drain, DRAIN)
-    while (this.gate.inside > 0 && performance.now() < deadline) await pause(20)
+    await this.gate.drained(Math.min(drain, DRAIN))
     await this.#end({ kind: 'closed' })
   }
 
@@ -241,7 +247,7 @@ export class Connection {
   async #open(delay: number, signal: AbortSignal): Promise<Link> {
     if (delay > 0) await pause(delay, signal)
     // Not after it was told to stop: then it is itself among what must be gone.
-    if (!signal.aborted) await this.#gone(signal)
+    if (!signal.aborted) await this.#ending.gone(signal)
     if (signal.aborted) throw this.#off()
     this.#set({ kind: 'starting' })
     try {
@@ -251,20 +257,6 @@ export class Connection {
     } catch (error) {
       throw this.#fail(error, signal)
     }
-  }
-
-  /** Ends a link; whatever starts next waits for it. */
-  #retire(work: Promise<unknown>): void {
-    this.#ending = Promise.all([this.#ending, work.catch(() => undefined)])
-  }
-
-  /** Waits until nothing of earlier attempts is left; what one of them ends on its way out counts, too. */
-  async #gone(signal?: AbortSignal): Promise<void> {
-    let seen: Promise<unknown>
-    do {
-      seen = this.#ending
-      await seen
-    } while (seen !== this.#ending && !signal?.aborted)
   }
 
   async #linkOptions(signal: AbortSignal): Promise<LinkOptions> {
@@ -295,7 +287,7 @@ export class Connection {
       if (!signal.aborted) await this.#list.fetch(link, signal)
       if (signal.aborted) throw this.#off()
     } catch (error) {
-      this.#retire(link.close())
+      this.#ending.add(link.close())
       throw error
     }
     const now = Date.now()
@@ -342,7 +334,7 @@ export class Connection {
     const state = this.#state
     if (signal.aborted || (state.kind !== 'connected' && state.kind !== 'unwell')) return
     if (Date.now() - state.since > STEADY) this.#failures = { count: 0, hopeless: false }
-    this.#retire(state.link.close())
+    this.#ending.add(state.link.close())
     this.#fail(fault, signal)
   }
 
@@ -375,10 +367,10 @@ export class Connection {
     this.#set(next)
     this.#events.tools(this)
     const link = linkOf(state)
-    if (link) this.#retire(link.close())
+    if (link) this.#ending.add(link.close())
     // It ends what it has opened by itself.
-    if (attempt) this.#retire(attempt)
-    await this.#gone()
+    if (attempt) this.#ending.add(attempt)
+    await this.#ending.gone()
   }
 
   #set(state: State): void {

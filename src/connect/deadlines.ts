@@ -1,6 +1,9 @@
 // One timer for many deadlines. Calls come by the thousand and nearly all end long before theirs, so a timer for each
 // would be made only to be thrown away.
 
+/** A timer cannot wait longer; then it is set once more. */
+const LONGEST = 2 ** 31 - 1
+
 export class Deadlines {
   readonly #expire: (now: number) => number
   #timer: NodeJS.Timeout | undefined
@@ -33,7 +36,7 @@ export class Deadlines {
         this.#at = Number.POSITIVE_INFINITY
         this.#set(Math.min(this.#at, this.#expire(performance.now())))
       },
-      Math.max(1, Math.ceil(due - performance.now())),
+      Math.min(LONGEST, Math.max(1, Math.ceil(due - performance.now()))),
     )
   }
 }

@@ -2,6 +2,7 @@
 
 import { Fault } from '../base/fault.ts'
 import type { Stop } from '../base/stop.ts'
+import { pause } from './pause.ts'
 
 interface Waiting {
   readonly enter: () => void
@@ -72,6 +73,12 @@ export class Gate {
     const next = this.#waiting.shift()
     if (next) next.enter()
     else this.#inside -= 1
+  }
+
+  /** Waits until nobody is inside, for so many milliseconds at most. */
+  async drained(limit: number): Promise<void> {
+    const deadline = performance.now() + limit
+    while (this.#inside > 0 && performance.now() < deadline) await pause(20)
   }
 
   /** Sends everybody home who still waits. */

@@ -236,16 +236,21 @@ async function attempt(
     return { channel, agreement, capabilities }
   } catch (error) {
     await channel.close()
-    throw explained(error, channel.diagnosis)
+    throw explained(error, channel.diagnosis, options.scrub)
   }
 }
 
 /** A fault with what the process said before it died; nobody can act on "connection closed" alone. */
-function explained(error: unknown, { stderr, exitCode, signal }: Diagnosis): unknown {
+function explained(
+  error: unknown,
+  { stderr, exitCode, signal }: Diagnosis,
+  scrub: (text: string) => string,
+): unknown {
   if (!(error instanceof Fault)) return error
   const said = stderr?.trim()
   const last = error.details?.['stderr'] ? undefined : said?.split('\n').at(-1)?.trim()
-  return new Fault(error.code, last ? `${error.message}; it said: ${last.slice(0, 300)}` : error.message, {
+  const message = last ? `${error.message}; it said: ${last.slice(0, 300)}` : error.message
+  return new Fault(error.code, scrub(message), {
     hint: error.hint,
     server: error.server,
     details: { ...error.details, exitCode, signal, ...(said ? { stderr: said } : {}) },

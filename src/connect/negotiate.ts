@@ -13,6 +13,7 @@ import {
 } from '../wire/era.ts'
 import { errorOf, memberValue, type ReplyMessage } from '../wire/message.ts'
 import { modernMeta, paramsText } from '../wire/params.ts'
+import { patiently } from './busy.ts'
 import type { Channel } from './channel.ts'
 
 export interface Introduction {
@@ -115,7 +116,8 @@ async function initializeAfter(
 async function discover(channel: Channel, intro: Introduction): Promise<ReplyMessage> {
   const params = paramsText(undefined, modernMeta(intro.client, intro.capabilities))
   const { signal } = intro
-  const ask = () => channel.request({ method: 'server/discover', params, signal, quiet: true })
+  const ask = () =>
+    patiently(() => channel.request({ method: 'server/discover', params, signal, quiet: true }), signal)
   const reply = await ask()
   if (reply.kind !== 'error') return reply
   // Only a modern server has this error; if it names our version all the same, it is asked once more.
@@ -145,7 +147,8 @@ function initialize(channel: Channel, intro: Introduction): Promise<ReplyMessage
     capabilities: intro.capabilities,
     clientInfo: intro.client,
   })
-  return channel.request({ method: 'initialize', params, signal: intro.signal, quiet: true })
+  const { signal } = intro
+  return patiently(() => channel.request({ method: 'initialize', params, signal, quiet: true }), signal)
 }
 
 /** A result without versions is no answer to this question: some servers answer anything with `{}`. */

@@ -5,7 +5,8 @@ import { basename } from 'node:path'
 import { sha256 } from '../base/digest.ts'
 import { Fault } from '../base/fault.ts'
 import { matchesGlob } from '../base/glob.ts'
-import { isSecretName, isSecretValue, scrubber } from '../base/redact.ts'
+import type { Environment } from '../base/places.ts'
+import { isSecretName, isSecretValue, maskArguments, scrubber } from '../base/redact.ts'
 import { canonical } from '../config/canonical.ts'
 import { problemLine } from '../config/problem.ts'
 import { type Server, type Transport, transportOf } from '../config/schema-server.ts'
@@ -128,7 +129,7 @@ export function planServer(entry: ServerEntry, active: Snapshot, context: PlanCo
 const DEFAULTS: Pick<Server, 'tools' | 'timeouts' | 'limits'> = {
   tools: { include: ['*'], exclude: [] },
   timeouts: { connect: 10_000, call: 60_000, total: 600_000, health: 5_000 },
-  limits: { message: 16 * 1024 * 1024, inFlight: 64, queue: 256 },
+  limits: { message: 16 * 1024 * 1024, inFlight: 64, queue: 4096 },
 }
 
 /** Two objects are never the same server, whatever they are called. */
@@ -168,7 +169,7 @@ async function opening(entry: ServerEntry, active: Snapshot, context: PlanContex
   if (!resolved?.ok) throw whyNot(entry, active)
   const { client, handlers } = context
   const server = resolved.value
-  const scrub = scrubber(secretsOf(server, entry.definition))
+  const scrub = scrubber(secretsOf(server, entry.definition, active.env))
   const remote = { client, handlers, scrub, respawn: false, patience: PATIENCE.remote }
   switch (transportOf(server)) {
     case 'stdio':
@@ -205,13 +206,10 @@ async function opening(entry: ServerEntry, active: Snapshot, context: PlanContex
  * Values that must not come back in an error or in what a process says on stderr: those that are called or look like a
  * secret, those that came from a variable, and what stands in an address.
  */
-function secretsOf(server: Server, written: Server | undefined): string[] {
+function secretsOf(server: Server, written: Server | undefined, own: Environment): string[] {
   const { env, headers, auth, url = '', args } = server
   const given = Object.entries({ ...env, ...headers })
-  const source = { ...written?.env, ...written?.headers }
-  const secrets = given.filter(
-    ([name, value]) => isSecretName(name) || isSecretValue(value) || isFromVariable(source[name] ?? ''),
-  )
+  const secrets = given.filter(([name, value]) => isSecretName(name) || isSecretValue(value))
   const addresses = [url, ...args, ...given.map(([, value]) => value)].filter((text) => URL.canParse(text))
   const parts = addresses.flatMap((text) => {
     const { password, searchParams } = new URL(text)
@@ -221,16 +219,23 @@ function secretsOf(server: Server, written: Server | undefined): string[] {
     ]
   })
   const key = auth?.type === 'api_key' ? [auth.apiKey] : []
+  // Whatever came from a variable, wherever it was filled in, and arguments that are never shown.
+  const names = JSON.stringify([written?.url, written?.args, written?.env, written?.headers]).matchAll(
+    VARIABLE,
+  )
+  const filled = [...names].flatMap(([, name = '']) => (ORDINARY.has(name) ? [] : [own[name] ?? '']))
+  const masked = maskArguments(args, () => false)
+  const hidden = args.filter((word, index) => masked[index] !== word)
+  const words = hidden.flatMap((word) => [word, word.replace(/^[^=:]*[=:]\s*/, '')])
   const values = secrets.flatMap(([, value]) => [value, value.replace(/^(?:Bearer|Basic|Token)\s+/i, '')])
-  return [...values, ...parts, ...key]
+  return [...values, ...parts, ...key, ...filled, ...words, ...Object.values(headers)]
 }
 
+const VARIABLE = /\{(?:env:)?([A-Za-z_]\w*)/g
 /** Folders and names of people are in every message and no secret. */
-function isFromVariable(text: string): boolean {
-  return /\{(?:env:)?(?!workspaceFolder|userHome|HOME\b|USER\b|LOGNAME\b|PATH\b|PWD\b|SHELL\b|TMPDIR\b|LANG\b)\w/.test(
-    text,
-  )
-}
+const ORDINARY: ReadonlySet<string> = new Set(
+  'workspaceFolder userHome env input HOME USER LOGNAME PATH PWD SHELL TMPDIR LANG'.split(' '),
+)
 
 async function stdio(
   entry: ServerEntry,

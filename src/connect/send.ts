@@ -10,6 +10,7 @@ import { patiently } from './busy.ts'
 import type { Connection } from './connection.ts'
 
 import type { AskOptions } from './link.ts'
+import { abortable } from './pause.ts'
 
 export interface Sending {
   readonly method: string
@@ -24,6 +25,8 @@ export interface Sending {
   readonly onNotification?: ((message: NotificationMessage) => void) | undefined
 }
 
+/** More than a timer can wait. */
+const LONGEST = 2 ** 31 - 1
 /** How often a server may ask back about one request. */
 const MAX_ROUNDS = 16
 /** What only reads may be asked again when a server says that it is busy. */
@@ -42,7 +45,10 @@ export async function send(
     for (let round = 0; asksBack(reply); round++) {
       if (round === MAX_ROUNDS)
         throw new Fault('SERVER_ERROR', `${connection.name} keeps asking back`, { server: connection.name })
-      const inside = await answered(connection.name, sending.inside, reply, handlers)
+      // A person may take their time; whoever called may not want to wait for it.
+      const answering = answered(connection.name, sending.inside, reply, handlers)
+      const bounded = abortable(answering, connection.stopping, connection.name)
+      const inside = await (sending.signal ? abortable(bounded, sending.signal, connection.name) : bounded)
       reply = await ask(connection, { ...sending, inside })
     }
     return reply
@@ -57,7 +63,7 @@ export async function enter(
   { method, signal, timeout }: Pick<Sending, 'method' | 'signal' | 'timeout'>,
 ): Promise<void> {
   const { plan } = connection
-  const limit = timeout ?? Math.max(plan.timeouts.call, plan.firstDeadline)
+  const limit = Math.min(timeout ?? Math.max(plan.timeouts.call, plan.firstDeadline), LONGEST)
   const stop = new Stopper()
   let late = false
   const timer = setTimeout(() => {
@@ -88,7 +94,8 @@ function ask(connection: Connection, sending: Sending): Promise<ReplyMessage> {
   const { timeouts } = connection.plan
   const { method, inside, name, signal, headers, onNotification } = sending
   const idle = sending.timeout ?? timeouts.call
-  const total = Math.max(timeouts.total, idle)
+  // A caller that allows more at a time allows more in all.
+  const total = Math.max(timeouts.total, sending.timeout ?? 0)
   const options = { signal, idle, total, headers, onNotification }
   const link = connection.live
   if (link !== undefined && !READING.test(method)) return link.askText(method, inside, name, options)

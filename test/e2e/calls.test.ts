@@ -22,7 +22,7 @@ const SHARED = ['stdio', 'http', 'http event streams', 'websocket'] as const
 for (const wire of SHARED)
   test(`[B6] ${wire}: a thousand calls at a time over one connection never mix`, async () => {
     const server = await entry(wire, 'plain')
-    const hub = await hubWith({ plain: { ...server, limits: { inFlight: 1000, queue: 1000 } } })
+    const hub = await hubWith({ plain: server })
     const words = Array.from({ length: 1000 }, (_, index) => `${index} ${'x'.repeat(index % 97)}`)
     const order: string[] = []
     const answers = await Promise.all(

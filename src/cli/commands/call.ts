@@ -6,6 +6,7 @@ import { Fault } from '../../base/fault.ts'
 import { JsonText, type Progress } from '../../call/call.ts'
 import type { CallResult } from '../../call/result.ts'
 import { duration } from '../../config/schema-values.ts'
+import { enter } from '../../connect/send.ts'
 import { type Arguments, checkArguments, readArguments } from '../call-arguments.ts'
 import { command } from '../command.ts'
 import { EXIT } from '../exit.ts'
@@ -52,7 +53,10 @@ Examples:
       const { out, signal } = session
       const connection = namedServer(hub, loaded, options.agent, server)
       line.show(`starting ${server}`)
-      await connection.ready(signal)
+      if (!connection.live) {
+        await enter(connection, { method: 'tools/call', signal, timeout })
+        connection.gate.leave()
+      }
       const known = connection.tool(tool)?.tool
       const given = await argumentsOf(session, words, known?.inputSchema ?? {}, options)
       line.show(`calling ${server}/${tool}`)

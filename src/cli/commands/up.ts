@@ -140,7 +140,10 @@ async function follow(session: Session, hub: Hub, gateway: Gateway) {
   }
 
   function take(snapshot: Snapshot): void {
-    void takeOver(effective(snapshot, session.subjects(snapshot))).catch((error: unknown) =>
+    const subjects = session.subjects(snapshot)
+    const open = subjects.filter(({ state }) => state !== 'trusted').map(({ name }) => name)
+    if (open.length > 0) warn(`not trusted, so not in force: ${open.join(', ')}; run: busbar trust`)
+    void takeOver(effective(snapshot, subjects)).catch((error: unknown) =>
       warn(`the change was refused: ${error instanceof Error ? error.message : error}`),
     )
   }
