@@ -8,7 +8,7 @@ import type { CallContext } from './call/call.ts'
 import { AgentHandle } from './call/handle.ts'
 import { effective } from './config/effective.ts'
 import { errorsOf, type LoadOptions, loadConfig } from './config/load.ts'
-import { problemLine } from './config/problem.ts'
+import { configFault } from './config/problem.ts'
 import type { ServerInput } from './config/schema-server.ts'
 import type { Snapshot } from './config/snapshot.ts'
 import { recordTrust, trustSubjects } from './config/trust.ts'
@@ -43,6 +43,9 @@ export interface HubOptions extends Handlers {
   /** Told from the first moment on; `on` can be used later. */
   readonly onEvent?: ((event: HubEvent) => void) | undefined
 }
+
+/** Another configuration, made from the one that is followed. */
+type Next = (config: HubOptions['config']) => HubConfig
 
 /** Events that are kept for somebody who reads slowly. */
 const EVENT_LIMIT = 10_000
@@ -148,8 +151,11 @@ export class Hub {
       servers: Readonly<Record<string, HubServer>>,
     ): Promise<{ added: string[]; removed: string[]; errors: Record<string, string> }> => {
       if (!isRecord(servers)) throw new Fault('USAGE', 'setServers wants a map of servers by name')
-      const base = typeof this.#config === 'object' ? this.#config : {}
-      const { added, changed, removed, errors } = await this.#apply({ ...base, servers })
+      const { added, changed, removed, errors } = await this.#apply((config) => ({
+        // Of files, everything else stays as it was accepted.
+        ...(typeof config === 'object' ? config : settingsOf(this.snapshot)),
+        servers,
+      }))
       return { added: [...added, ...changed], removed: [...removed], errors: { ...errors } }
     },
   }
@@ -237,18 +243,19 @@ export class Hub {
   }
 
   /** Read one after the other, so that what was asked for last is what stays; waited for side by side. */
-  async #apply(config?: string | HubConfig): Promise<Applied> {
-    const change = this.#work.then(() => this.#applyNow(config))
+  async #apply(next: string | HubConfig | undefined | Next): Promise<Applied> {
+    const change = this.#work.then(() => this.#applyNow(next))
     this.#work = change.catch(() => undefined)
     const { settled } = await change
     return await settled()
   }
 
-  async #applyNow(config?: string | HubConfig): Promise<Change> {
-    const next = config ?? this.#config
-    const active = await this.#load(next)
+  async #applyNow(next: string | HubConfig | undefined | Next): Promise<Change> {
+    const config = typeof next === 'function' ? next(this.#config) : (next ?? this.#config)
+    const active = await this.#load(config)
     const change = this.#manager.apply(active, { start: true })
-    this.#config = next
+    // Servers that were set by hand do not make anybody forget which files there are.
+    if (typeof next !== 'function' || typeof this.#config === 'object') this.#config = config
     this.#active = active
     return change
   }
@@ -269,17 +276,8 @@ export class Hub {
         snapshot.places,
         trustSubjects(snapshot).filter(({ state }) => state !== 'trusted'),
       )
-    const [first, ...rest] = errorsOf(snapshot)
-    if (first)
-      throw new Fault(
-        'CONFIG_INVALID',
-        problemLine(first) + (rest.length > 0 ? ` (and ${rest.length} more)` : ''),
-        {
-          hint: first.hint,
-          server: first.server,
-          details: { problems: [first, ...rest] },
-        },
-      )
+    const errors = errorsOf(snapshot)
+    if (errors.length > 0) throw configFault(errors)
     this.#instances = plain?.instances ?? {}
     return effective(snapshot, trustSubjects(snapshot))
   }
@@ -298,6 +296,11 @@ export class Hub {
 }
 
 // --- internal ---
+
+/** Everything of a configuration but its servers. */
+function settingsOf({ config: { servers: _, ...settings } }: Snapshot): HubConfig {
+  return settings
+}
 
 /** Server objects cannot be written down; they are kept aside and the rest is checked like any configuration. */
 function withoutInstances(config: HubConfig): {

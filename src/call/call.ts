@@ -7,7 +7,7 @@ import type { Assignment } from '../config/resolve.ts'
 import type { Handlers } from '../connect/answers.ts'
 import type { Connection } from '../connect/connection.ts'
 import type { Manager } from '../connect/manager.ts'
-import { enter, send } from '../connect/send.ts'
+import { awake, send } from '../connect/send.ts'
 import type { KnownTool } from '../connect/tool-list.ts'
 import { type Actor, mayUse, noAccess } from '../policy/access.ts'
 import { memberValue, type NotificationMessage } from '../wire/message.ts'
@@ -106,10 +106,7 @@ async function findTool(
   name: string,
   { signal, timeout }: CallOptions,
 ): Promise<KnownTool> {
-  if (!connection.live) {
-    await enter(connection, { method: 'tools/call', signal, timeout })
-    connection.gate.leave()
-  }
+  await awake(connection, { method: 'tools/call', signal, timeout })
   const known = connection.tool(name)
   if (known === undefined) throw unknownTool(connection, name)
   return known

@@ -7,7 +7,7 @@ import type { Connection } from '../connect/connection.ts'
 import type { Link } from '../connect/link.ts'
 import { enter } from '../connect/send.ts'
 import type { Actor } from '../policy/access.ts'
-import { type Era, META, nameOfRequest } from '../wire/era.ts'
+import { type Era, META } from '../wire/era.ts'
 import type { NotificationMessage, ReplyMessage } from '../wire/message.ts'
 import { paramHeaderValues } from '../wire/param-headers.ts'
 import { modernMeta, param, type RawParams, withMeta } from '../wire/params.ts'
@@ -19,20 +19,21 @@ export interface Forwarded {
   readonly era: Era
   readonly method: string
   readonly params: RawParams
+  /** What it is about: see `nameIn`. */
+  readonly name: string | undefined
   readonly signal: Stop
   /** What belongs to the request and comes before its answer, in order. Must not throw. */
   readonly onNotification: (message: NotificationMessage) => void
 }
 
-/** Passes a request on. The reply may be in the other era's form: see `translated`. */
+/** Passes a request on. The reply may be in the other era's form: see `answerFor` in the gateway. */
 export async function forward(
   context: CallContext,
   actor: Actor,
   request: Forwarded,
 ): Promise<{ reply: ReplyMessage; era: Era }> {
   const connection = reach(context, actor, request.server)
-  const { method, params, signal } = request
-  const name = nameOfRequest(method, { name: param(params, 'name'), uri: param(params, 'uri') })
+  const { method, params, name, signal } = request
   // What the configuration leaves out is not there, whoever asks.
   if (method === 'tools/call' && (name === undefined || !connection.plan.offers(name)))
     throw new Fault(
@@ -48,7 +49,7 @@ export async function forward(
   else if (!connection.live || !connection.gate.tryEnter()) await enter(connection, { method, signal })
   try {
     const link = connection.live ?? (await connection.ready(signal))
-    return { reply: await pass(connection, link, request, name, stays), era: link.agreement.era }
+    return { reply: await pass(connection, link, request, stays), era: link.agreement.era }
   } finally {
     if (!stays) connection.gate.leave()
   }
@@ -65,14 +66,8 @@ const MODERN_KEYS: ReadonlySet<string> = new Set([
   META.logLevel,
 ])
 
-function pass(
-  connection: Connection,
-  link: Link,
-  request: Forwarded,
-  name: string | undefined,
-  stays: boolean,
-): Promise<ReplyMessage> {
-  const { method, params, signal, onNotification } = request
+function pass(connection: Connection, link: Link, request: Forwarded, stays: boolean): Promise<ReplyMessage> {
+  const { method, params, name, signal, onNotification } = request
   const { timeouts } = connection.plan
   const modern = link.agreement.era === 'modern'
   const about = modern ? aboutOf(connection, name, params) : {}

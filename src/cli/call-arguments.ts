@@ -3,7 +3,6 @@
 import { Fault } from '../base/fault.ts'
 import { isRecord } from '../base/record.ts'
 import { nearest } from '../base/suggest.ts'
-
 import { scanObject } from '../wire/scan.ts'
 import { type Schema, typesOf } from './schema-types.ts'
 

@@ -2,7 +2,6 @@
 
 import { resolve } from 'node:path'
 import { isRecord } from '../base/record.ts'
-
 import { NAME } from '../config/schema-values.ts'
 
 /**

@@ -3,7 +3,7 @@
 import { Fault } from '../base/fault.ts'
 import { effective } from '../config/effective.ts'
 import { errorsOf, type LoadOptions, loadConfig } from '../config/load.ts'
-import { type Problem, problemLine } from '../config/problem.ts'
+import { configFault } from '../config/problem.ts'
 import type { Snapshot } from '../config/snapshot.ts'
 import { missingWarnings } from '../config/status.ts'
 import { recordTrust, type Subject, trustSubjects } from '../config/trust.ts'
@@ -94,17 +94,6 @@ export class Session {
 export function failOnErrors(snapshot: Snapshot): void {
   const errors = errorsOf(snapshot)
   if (errors.length > 0) throw configFault(errors)
-}
-
-export function configFault(errors: readonly Problem[]): Fault {
-  const [first] = errors
-  const rest = errors.length - 1
-  const message = first ? problemLine(first) : 'the configuration has problems'
-  return new Fault('CONFIG_INVALID', rest > 0 ? `${message} (and ${rest} more)` : message, {
-    hint: first?.hint ?? 'run: busbar config check',
-    server: first?.server,
-    details: { problems: errors },
-  })
 }
 
 // --- internal ---

@@ -3,11 +3,12 @@
 import { Fault } from '../base/fault.ts'
 import { reach } from '../call/call.ts'
 import { errorsOf } from '../config/load.ts'
+import { configFault } from '../config/problem.ts'
 import type { Connection } from '../connect/connection.ts'
 import type { ServerStatus } from '../connect/status.ts'
 import type { Hub } from '../hub.ts'
 import { interrupted } from './private-hub.ts'
-import { configFault, type Loaded } from './session.ts'
+import type { Loaded } from './session.ts'
 import type { StatusLine } from './status-line.ts'
 
 export interface Settled {

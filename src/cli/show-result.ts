@@ -2,7 +2,6 @@
 
 import { isRecord } from '../base/record.ts'
 import type { ToolResult } from '../call/result.ts'
-
 import { safe } from './output.ts'
 
 export interface Binary {

@@ -7,7 +7,6 @@ import { unsafeReason } from '../base/places.ts'
 import { isRecord } from '../base/record.ts'
 import type { Document } from './document.ts'
 import type { Path } from './edit/change.ts'
-
 import { lineIndex } from './line-index.ts'
 
 /** Where a node begins and what it is; a scalar's text is cut out of the file. */

@@ -63,6 +63,7 @@ function onlyServers(tree: Tree): Tree {
 function notTrusted(name: string): Problem {
   return {
     severity: 'warning',
+    code: 'NOT_TRUSTED',
     message: `${name} is not trusted yet`,
     hint: `run: busbar trust ${name}`,
     server: name,

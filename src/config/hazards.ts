@@ -2,7 +2,6 @@
 
 import { basename } from 'node:path'
 import { isRecord } from '../base/record.ts'
-
 import type { Server } from './schema-server.ts'
 
 const SHELLS = new Set(['sh', 'bash', 'zsh', 'dash', 'fish', 'ksh', 'cmd', 'cmd.exe', 'powershell', 'pwsh'])

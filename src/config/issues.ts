@@ -4,7 +4,6 @@ import type * as z from 'zod/mini'
 import { isRecord } from '../base/record.ts'
 import { nearest } from '../base/suggest.ts'
 import type { Path } from './edit/change.ts'
-
 import { type Problem, pathText, valueText } from './problem.ts'
 import { placeOf, plain, subtree, type Tree } from './tree.ts'
 

@@ -9,7 +9,6 @@ import type { Path } from './edit/change.ts'
 import { expandText } from './expand.ts'
 import { detectFormat, FORMATS, type Format } from './formats/detect.ts'
 import { readFormat } from './formats/read.ts'
-
 import { type Problem, pathText, valueText } from './problem.ts'
 import type { Server } from './schema-server.ts'
 import { absolute, type Candidate, realPath, rootOf } from './sources.ts'

@@ -1,5 +1,6 @@
 // What is wrong with a configuration, said so that a person can mend it: where, what, what was expected, what to do.
 
+import { type Code, Fault } from '../base/fault.ts'
 import { maskText } from '../base/redact.ts'
 import type { Path } from './edit/change.ts'
 
@@ -7,6 +8,8 @@ export interface Problem {
   /** An error makes commands exit 1 and a reload be refused; a warning is only said. */
   readonly severity: 'error' | 'warning'
   readonly message: string
+  /** The code of the fault it becomes when somebody needs the thing; default: CONFIG_INVALID. */
+  readonly code?: Code
   /** The file, or a name such as `--mcp-server` for what came from elsewhere. */
   readonly file?: string
   readonly line?: number
@@ -58,4 +61,16 @@ export function valueText(value: unknown): string {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0 ? '{}' : 'a map'
   const text = typeof value === 'string' ? JSON.stringify(maskText(value)) : String(value)
   return text.length > 80 ? `${text.slice(0, 77)}…` : text
+}
+
+/** One fault for all errors of a configuration. */
+export function configFault(errors: readonly Problem[]): Fault {
+  const [first] = errors
+  const rest = errors.length - 1
+  const message = first ? problemLine(first) : 'the configuration has problems'
+  return new Fault('CONFIG_INVALID', rest > 0 ? `${message} (and ${rest} more)` : message, {
+    hint: first?.hint ?? 'run: busbar config check',
+    server: first?.server,
+    details: { problems: errors },
+  })
 }

@@ -2,7 +2,6 @@
 
 import * as z from 'zod/mini'
 import { isRecord } from '../base/record.ts'
-
 import { fileSchema } from './schema.ts'
 
 /** JSON Schema of a file in the native format, with the words of other tools that are understood as well. */

@@ -10,7 +10,6 @@ import { readState, updateState } from '../base/state-file.ts'
 import { type Binary, commandFinder, type findCommand, identify } from './binary.ts'
 import { canonical } from './canonical.ts'
 import { locateCommand, locateEnvFile, readIfFile } from './command.ts'
-
 import type { Source } from './layer.ts'
 import type { Server } from './schema-server.ts'
 import type { ServerEntry, Snapshot } from './snapshot.ts'

@@ -3,7 +3,6 @@
 import { isRecord } from '../base/record.ts'
 import { isSecretName, MASK, maskArguments, maskText } from '../base/redact.ts'
 import { isReference } from './expand.ts'
-
 import { isLoader } from './hazards.ts'
 
 /** Values that say nothing secret whatever they are called. */

@@ -13,7 +13,6 @@ import type { Change } from './edit/change.ts'
 import { editText } from './edit/edit.ts'
 import { detectFormat, FORMATS, type Format } from './formats/detect.ts'
 import { readFormat } from './formats/read.ts'
-
 import type { Target } from './plan.ts'
 import { problemLine } from './problem.ts'
 import { realPath } from './sources.ts'

@@ -24,7 +24,8 @@ import { type KnownTool, ToolList } from './tool-list.ts'
 
 /** Counts as steady after this long: what happens then is a new failure, not the same one again. */
 const STEADY = 30_000
-const DRAIN = 5_000
+/** Milliseconds that calls under way are given to finish. */
+export const DRAIN = 5_000
 
 export interface ConnectionEvents {
   status(connection: Connection): void
@@ -72,7 +73,6 @@ export class Connection {
     this.#health = new Health(plan.health, {
       unwell: (link, error) => this.#unwell(link, error),
       well: (link) => this.#well(link),
-      lost: (link, error) => link.abandon(error),
     })
     if (plan.disabled !== undefined) this.#state = { kind: 'disabled', reason: plan.disabled }
     else if (plan.unusable) this.#state = { kind: 'unusable', error: plan.unusable }

@@ -8,8 +8,6 @@ import { rest } from './pause.ts'
 export interface HealthEvents {
   unwell(link: Link, error: Fault): void
   well(link: Link): void
-  /** It is there, and no longer ours to use. */
-  lost(link: Link, error: Fault): void
 }
 
 /** After so many unanswered questions it is stopped and started anew. */
@@ -42,7 +40,8 @@ export class Health {
         missed = 0
         this.#events.well(link)
       } else if (error.code === 'AUTH_REQUIRED') {
-        this.#events.lost(link, error)
+        // It is there, and no longer ours to use.
+        link.abandon(error)
       } else if (link.inFlight === 0) {
         // With a call under way it may just be busy; the call's own deadline decides about it.
         missed += 1

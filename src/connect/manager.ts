@@ -5,7 +5,7 @@ import type { Places } from '../base/places.ts'
 import { nearest } from '../base/suggest.ts'
 import type { Snapshot } from '../config/snapshot.ts'
 import type { NotificationMessage } from '../wire/message.ts'
-import { Connection, type ConnectionEvents } from './connection.ts'
+import { Connection, type ConnectionEvents, DRAIN } from './connection.ts'
 import { Memory } from './memory.ts'
 import { type Plan, type PlanContext, planServer } from './plan.ts'
 import type { ServerStatus } from './status.ts'
@@ -29,8 +29,6 @@ export type ManagerEvent =
   | { readonly type: 'tools-change'; readonly server: string }
   | { readonly type: 'list-change'; readonly server: string; readonly list: 'resources' | 'prompts' }
   | { readonly type: 'notification'; readonly server: string; readonly message: NotificationMessage }
-
-const DRAIN = 5_000
 
 export interface ApplyOptions {
   /** Whether what starts by itself starts now. */

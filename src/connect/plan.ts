@@ -9,7 +9,7 @@ import type { Environment } from '../base/places.ts'
 import { isSecretName, isSecretValue, maskArguments, scrubber } from '../base/redact.ts'
 import { canonical } from '../config/canonical.ts'
 import { problemLine } from '../config/problem.ts'
-import { type Server, type Transport, transportOf } from '../config/schema-server.ts'
+import { type Server, serverSchema, type Transport, transportOf } from '../config/schema-server.ts'
 import type { ServerEntry, Snapshot } from '../config/snapshot.ts'
 import { resolveServer, scopeOf } from '../config/status.ts'
 import { maskSecrets } from '../config/view.ts'
@@ -73,7 +73,7 @@ const FETCHING = /^(?:npx|bunx|pnpx|uvx|pipx|docker|podman|deno|uv|pnpm|yarn|npm
 
 export function planServer(entry: ServerEntry, active: Snapshot, context: PlanContext): Plan {
   const { name, definition } = entry
-  const { tools, timeouts, limits } = definition ?? DEFAULTS
+  const { tools, timeouts, limits } = definition ?? serverSchema.parse({})
   const { root } = scopeOf(entry, active)
   const running = definition && {
     ...pick(definition, [
@@ -126,12 +126,6 @@ export function planServer(entry: ServerEntry, active: Snapshot, context: PlanCo
 
 // --- internal ---
 
-const DEFAULTS: Pick<Server, 'tools' | 'timeouts' | 'limits'> = {
-  tools: { include: ['*'], exclude: [] },
-  timeouts: { connect: 10_000, call: 60_000, total: 600_000, health: 5_000 },
-  limits: { message: 16 * 1024 * 1024, inFlight: 64, queue: 4096 },
-}
-
 /** Two objects are never the same server, whatever they are called. */
 const NUMBERS = new WeakMap<InProcessServer, number>()
 let lastNumber = 0
@@ -151,11 +145,10 @@ function whyNot(entry: ServerEntry, active: Snapshot): Fault {
   const { name } = entry
   const [problem] = entry.problems
   if (problem)
-    return new Fault(
-      problem.hint?.startsWith('run: busbar trust') ? 'NOT_TRUSTED' : 'CONFIG_INVALID',
-      problemLine(problem),
-      { hint: problem.hint, server: name },
-    )
+    return new Fault(problem.code ?? 'CONFIG_INVALID', problemLine(problem), {
+      hint: problem.hint,
+      server: name,
+    })
   const resolved = resolveServer(entry, active)
   const missing = resolved && !resolved.ok ? resolved.missing : []
   return new Fault('CONFIG_INVALID', `${name} needs ${missing.join(', ')}`, {

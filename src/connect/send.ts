@@ -8,7 +8,6 @@ import { memberValue, type NotificationMessage, type ReplyMessage } from '../wir
 import { type Answer, answer, type Handlers } from './answers.ts'
 import { patiently } from './busy.ts'
 import type { Connection } from './connection.ts'
-
 import type { AskOptions } from './link.ts'
 import { abortable } from './pause.ts'
 
@@ -55,6 +54,16 @@ export async function send(
   } finally {
     gate.leave()
   }
+}
+
+/** Waits until the server is up, as a call would, so that its tools are known. */
+export async function awake(
+  connection: Connection,
+  waiting: Pick<Sending, 'method' | 'signal' | 'timeout'>,
+): Promise<void> {
+  if (connection.live) return
+  await enter(connection, waiting)
+  connection.gate.leave()
 }
 
 /** Starting and waiting for a turn are part of the call: they take no longer than it may without progress. */

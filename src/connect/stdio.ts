@@ -4,8 +4,7 @@ import { Fault } from '../base/fault.ts'
 import type { Environment } from '../base/places.ts'
 import { messagesIn } from '../wire/batch.ts'
 import { idOfCut } from '../wire/ends.ts'
-import { LineReader } from '../wire/lines.ts'
-import type { Body } from '../wire/message.ts'
+import { LineReader, oneLine } from '../wire/lines.ts'
 import { rest } from './pause.ts'
 import { childEnvironment } from './process/environment.ts'
 import { newMarker } from './process/marker.ts'
@@ -139,13 +138,3 @@ class StdioTransport implements Transport {
 }
 
 const NEW_LINE = Buffer.from('\n')
-
-/**
- * A message is one line, whatever its author thought: a line end inside would end it, and what follows would be a message
- * of its own that nobody has looked at. In JSON a line end is only space; inside a text there can be none.
- */
-function oneLine(body: Body): Body {
-  if (typeof body === 'string') return /[\r\n]/.test(body) ? body.replace(/[\r\n]/g, ' ') : body
-  if (!body.includes(0x0a) && !body.includes(0x0d)) return body
-  return Buffer.from(body.map((byte) => (byte === 0x0a || byte === 0x0d ? 0x20 : byte)))
-}

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Fault } from '../base/fault.ts'
 import type { Hub } from '../hub.ts'
 import { readBody } from './body.ts'
+import { json } from './json.ts'
 
 /** Never throws for what a request says: a fault is an answer. */
 export async function serveApi(
@@ -69,9 +70,4 @@ function visibleIn(body: Buffer): boolean {
   throw new Fault('USAGE', 'the body is not understood', {
     hint: 'send {"visible": true} or {"visible": false}',
   })
-}
-
-function json(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'content-type': 'application/json' })
-  response.end(JSON.stringify(body))
 }

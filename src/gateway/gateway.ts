@@ -14,6 +14,7 @@ import { serveApi } from './api.ts'
 import { readBody } from './body.ts'
 import { isHostAllowed, isLoopback, isOriginAllowed } from './guard.ts'
 import { Identities, ownerToken } from './identify.ts'
+import { json } from './json.ts'
 import { McpEndpoint } from './mcp.ts'
 import { Reply } from './reply.ts'
 
@@ -227,13 +228,4 @@ function listening(server: Server, listen: () => void, where: string): Promise<v
 
 function refuse(response: ServerResponse, status: number, message: string): void {
   json(response, status, { error: message })
-}
-
-function json(response: ServerResponse, status: number, body: object): void {
-  const text = JSON.stringify(body)
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
-  })
-  response.end(text)
 }

@@ -19,9 +19,11 @@ test('a request is modern by its header or by its body', () => {
 })
 
 test('headers that say what the body says are accepted, with white space around them or not', () => {
-  expect(checkModern('tools/call', call, HEADERS)).toBeUndefined()
-  expect(checkModern('tools/call', call, { ...HEADERS, 'mcp-name': '  echo ' })).toBeUndefined()
-  expect(checkModern('tools/call', call, { ...HEADERS, 'mcp-name': '=?base64?ZWNobw==?=' })).toBeUndefined()
+  expect(checkModern('tools/call', 'echo', call, HEADERS)).toBeUndefined()
+  expect(checkModern('tools/call', 'echo', call, { ...HEADERS, 'mcp-name': '  echo ' })).toBeUndefined()
+  expect(
+    checkModern('tools/call', 'echo', call, { ...HEADERS, 'mcp-name': '=?base64?ZWNobw==?=' }),
+  ).toBeUndefined()
 })
 
 const refusals: [string, object, object, number][] = [
@@ -37,12 +39,14 @@ const refusals: [string, object, object, number][] = [
 for (const [what, body, headers, code] of refusals)
   test(`${what} is refused`, () => {
     const raw = 'members' in body ? (body as RawParams) : params(body)
-    expect(checkModern('tools/call', raw, { ...HEADERS, ...headers })).toMatchObject({ code })
+    expect(checkModern('tools/call', 'echo', raw, { ...HEADERS, ...headers })).toMatchObject({ code })
   })
 
 test('an unknown version is answered with those that are known', () => {
   const raw = params({ _meta: { ...META_OK, [META.version]: 'v999' } })
-  expect(checkModern('tools/list', raw, { ...HEADERS, 'mcp-protocol-version': 'v999' })).toMatchObject({
+  expect(
+    checkModern('tools/list', undefined, raw, { ...HEADERS, 'mcp-protocol-version': 'v999' }),
+  ).toMatchObject({
     code: ERROR.unsupportedVersion,
     data: { supported: [MODERN_VERSION], requested: 'v999' },
   })

@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { KnownTool } from '../connect/tool-list.ts'
-import { ERROR, META, MODERN_VERSION, nameOfRequest } from '../wire/era.ts'
+import { ERROR, META, MODERN_VERSION } from '../wire/era.ts'
 import type { ProtocolError } from '../wire/message.ts'
 import { decodeHeader } from '../wire/param-headers.ts'
 import { param, type RawParams } from '../wire/params.ts'
@@ -21,6 +21,7 @@ export function claimsModern(
 /** Why a modern request is refused, or undefined. */
 export function checkModern(
   method: string,
+  name: string | undefined,
   params: RawParams,
   headers: IncomingHttpHeaders,
 ): ProtocolError | undefined {
@@ -39,7 +40,6 @@ export function checkModern(
     }
   if (headers['mcp-method'] !== method)
     return mismatch(`Mcp-Method is ${said(headers['mcp-method'])}, the body says ${method}`)
-  const name = nameOfRequest(method, { name: param(params, 'name'), uri: param(params, 'uri') })
   if (name === undefined) return undefined
   const header = headers['mcp-name']
   const decoded = typeof header === 'string' ? decodeHeader(header.trim()) : undefined

@@ -19,7 +19,7 @@ import {
   readMessage,
   slice,
 } from '../wire/message.ts'
-import { param, type RawParams, readParams } from '../wire/params.ts'
+import { nameIn, param, type RawParams, readParams } from '../wire/params.ts'
 import { replyFault, statusOf } from './faults.ts'
 import { checkModern, checkParamHeaders, claimsModern } from './headers.ts'
 import type { Reply } from './reply.ts'
@@ -38,6 +38,8 @@ export interface Incoming {
 interface Asked extends Incoming {
   readonly message: RequestMessage
   readonly params: RawParams
+  /** What it is about. */
+  readonly name: string | undefined
   readonly modern: boolean
 }
 
@@ -67,7 +69,7 @@ export class McpEndpoint {
       return reply.error(message.id, { code: ERROR.invalidParams, message: params }, 400)
     const modern = claimsModern(headers, params, LEGACY_VERSIONS)
     try {
-      await this.#request({ ...incoming, message, params, modern })
+      await this.#request({ ...incoming, message, params, name: nameIn(message.method, params), modern })
     } catch (error) {
       if (!(error instanceof Fault)) this.#report(error)
       replyFault(reply, message.id, message.method, modern ? 'modern' : 'legacy', error)
@@ -77,14 +79,13 @@ export class McpEndpoint {
   // --- internal ---
 
   async #request(asked: Asked): Promise<void> {
-    const { actor, server, message, params, modern, reply, headers } = asked
+    const { actor, server, message, params, name, modern, reply, headers } = asked
     const connection = reach(this.#hub.context, actor, server)
     if (modern) {
-      const wrong = checkModern(message.method, params, headers)
+      const wrong = checkModern(message.method, name, params, headers)
       if (wrong) return reply.error(message.id, wrong, 400)
       if (LEGACY_METHODS.has(message.method)) return notFound(reply, message)
-      const tool =
-        message.method === 'tools/call' ? connection.tool(String(param(params, 'name'))) : undefined
+      const tool = message.method === 'tools/call' && name !== undefined ? connection.tool(name) : undefined
       const mismatch = tool && checkParamHeaders(tool, params, headers)
       if (mismatch) return reply.error(message.id, mismatch, 400)
       if (message.method === 'server/discover') {
@@ -105,7 +106,7 @@ export class McpEndpoint {
   }
 
   async #pass(asked: Asked & { readonly connection: Connection }): Promise<void> {
-    const { actor, server, message, params, modern, reply, gone, connection } = asked
+    const { actor, server, message, params, name, modern, reply, gone, connection } = asked
     const era = modern ? 'modern' : 'legacy'
     const { id, method } = message
     const progressToken = params.meta?.['progressToken']
@@ -125,6 +126,7 @@ export class McpEndpoint {
         era,
         method,
         params,
+        name,
         signal: stop,
         onNotification: (notification) => {
           if (notification.method !== 'notifications/progress' || progressToken !== undefined)

@@ -2,6 +2,7 @@
 
 import type { ServerResponse } from 'node:http'
 import { EVENT_COMMENT, EVENT_END, eventStart } from '../wire/events.ts'
+import { oneLine } from '../wire/lines.ts'
 import type { Id, ProtocolError } from '../wire/message.ts'
 
 const KEEP_ALIVE = 15_000
@@ -97,12 +98,4 @@ export class Reply {
     this.#response.write(EVENT_END)
     this.#response.uncork()
   }
-}
-
-// --- internal ---
-
-/** A message may have been written over several lines; in JSON a line end is only space, in an event it is an end. */
-function oneLine(piece: Buffer): Buffer {
-  if (!piece.includes(0x0a) && !piece.includes(0x0d)) return piece
-  return Buffer.from(piece.map((byte) => (byte === 0x0a || byte === 0x0d ? 0x20 : byte)))
 }

@@ -62,9 +62,16 @@ export interface Agreement {
   readonly instructions: string | undefined
 }
 
+/** Which parameter says what a request is about. */
+export const NAMED_BY: Readonly<Record<string, 'name' | 'uri'>> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+}
+
 /** The thing a request is about, which modern requests repeat in a header. */
 export function nameOfRequest(method: string, params: Readonly<Record<string, unknown>>): string | undefined {
-  const value = method === 'resources/read' ? params['uri'] : params['name']
-  const named = method === 'tools/call' || method === 'prompts/get' || method === 'resources/read'
-  return named && typeof value === 'string' ? value : undefined
+  const key = NAMED_BY[method]
+  const value = key && params[key]
+  return typeof value === 'string' ? value : undefined
 }

@@ -1,6 +1,8 @@
 // Messages separated by line ends, as stdio carries them. Chunks are kept apart until their line is whole, so a large
 // line is copied once; a line over the limit is thrown away while it comes in, all but its two ends.
 
+import type { Body } from './message.ts'
+
 export interface LineEvents {
   line(bytes: Buffer): void
   oversized(size: number, head: Buffer, tail: Buffer): void
@@ -77,6 +79,16 @@ export class LineReader {
     const line = bytes.at(-1) === 0x0d ? bytes.subarray(0, -1) : bytes
     if (line.length > 0) this.#events.line(line)
   }
+}
+
+/**
+ * A message is one line, whatever its author thought: a line end inside would end it, and what follows would be a message
+ * of its own that nobody has looked at. In JSON a line end is only space; inside a text there can be none.
+ */
+export function oneLine(body: Body): Body {
+  if (typeof body === 'string') return /[\r\n]/.test(body) ? body.replace(/[\r\n]/g, ' ') : body
+  if (!body.includes(0x0a) && !body.includes(0x0d)) return body
+  return Buffer.from(body.map((byte) => (byte === 0x0a || byte === 0x0d ? 0x20 : byte)))
 }
 
 // --- internal ---

@@ -1,6 +1,6 @@
 // Parameters as text, with `_meta` put in where an era asks for it and everything else left as it was written.
 
-import { type Implementation, META, MODERN_VERSION } from './era.ts'
+import { type Implementation, META, MODERN_VERSION, NAMED_BY } from './era.ts'
 import { parseSlice } from './message.ts'
 import { type Member, scanObject } from './scan.ts'
 
@@ -43,6 +43,13 @@ export function readParams(bytes: Buffer | undefined): RawParams | string {
 export function param(params: RawParams, key: string): unknown {
   const member = params.members.find((it) => it.key === key)
   return member && parseSlice(params.bytes, member)
+}
+
+/** What a request is about, which modern requests repeat in a header; undefined of others, and of what is no text. */
+export function nameIn(method: string, params: RawParams): string | undefined {
+  const key = NAMED_BY[method]
+  const value = key && param(params, key)
+  return typeof value === 'string' ? value : undefined
 }
 
 /** The same parameters with another `_meta` (undefined: without); every other byte stays. */

@@ -6,7 +6,7 @@ import { Fault } from '../../base/fault.ts'
 import { JsonText, type Progress } from '../../call/call.ts'
 import type { CallResult } from '../../call/result.ts'
 import { duration } from '../../config/schema-values.ts'
-import { enter } from '../../connect/send.ts'
+import { awake } from '../../connect/send.ts'
 import { type Arguments, checkArguments, readArguments } from '../call-arguments.ts'
 import { command } from '../command.ts'
 import { EXIT } from '../exit.ts'
@@ -53,10 +53,7 @@ Examples:
       const { out, signal } = session
       const connection = namedServer(hub, loaded, options.agent, server)
       line.show(`starting ${server}`)
-      if (!connection.live) {
-        await enter(connection, { method: 'tools/call', signal, timeout })
-        connection.gate.leave()
-      }
+      await awake(connection, { method: 'tools/call', signal, timeout })
       const known = connection.tool(tool)?.tool
       const given = await argumentsOf(session, words, known?.inputSchema ?? {}, options)
       line.show(`calling ${server}/${tool}`)

@@ -1,7 +1,7 @@
 // `busbar config path|show|check|schema`.
 
 import { errorsOf } from '../../config/load.ts'
-import { pathText } from '../../config/problem.ts'
+import { configFault, pathText } from '../../config/problem.ts'
 import { homeOf } from '../../config/sources.ts'
 import { missingWarnings } from '../../config/status.ts'
 import { leaves, plain } from '../../config/tree.ts'
@@ -9,7 +9,7 @@ import { maskSecrets } from '../../config/view.ts'
 import { command, type Group } from '../command.ts'
 import { nearPath, placeText } from '../describe.ts'
 import { safe } from '../output.ts'
-import { configFault, failOnErrors, type Session } from '../session.ts'
+import { failOnErrors, type Session } from '../session.ts'
 
 export const spec: Group = {
   commands: {

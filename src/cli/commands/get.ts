@@ -1,13 +1,12 @@
 // `busbar get NAME`: one server, with the file and line each value came from. Secrets stay masked.
 
-import { pathText } from '../../config/problem.ts'
+import { configFault, pathText } from '../../config/problem.ts'
 import type { ServerEntry } from '../../config/snapshot.ts'
 import { leaves, plain } from '../../config/tree.ts'
 import { maskSecrets } from '../../config/view.ts'
 import { command } from '../command.ts'
 import { placeText, serverNamed, serverRow, shellWord } from '../describe.ts'
 import { safe } from '../output.ts'
-import { configFault } from '../session.ts'
 
 export const spec = command({
   summary: 'show one server and where each value was set',

@@ -2,7 +2,6 @@
 
 import { Fault } from '../../base/fault.ts'
 import { isRecord } from '../../base/record.ts'
-
 import { command } from '../command.ts'
 import { safe } from '../output.ts'
 import { withHub } from '../private-hub.ts'

@@ -3,7 +3,6 @@
 import { Fault } from '../../base/fault.ts'
 import { placesOf } from '../../base/places.ts'
 import { isRecord } from '../../base/record.ts'
-
 import { command } from '../command.ts'
 import { shellWord } from '../describe.ts'
 import { askGateway } from '../gateway-client.ts'

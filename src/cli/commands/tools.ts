@@ -6,7 +6,7 @@ import { command } from '../command.ts'
 import { gather, notStarted } from '../gather.ts'
 import type { Output } from '../output.ts'
 import { withHub } from '../private-hub.ts'
-import { failOnErrors, type Loaded } from '../session.ts'
+import { failOnErrors } from '../session.ts'
 
 export const spec = command({
   summary: 'list tools',
@@ -30,7 +30,7 @@ Examples:
       const shown = new Set([...up, ...idle].map(({ name }) => name))
       const handle = hub.as(agent)
       const tools = handle.tools(server).filter((tool) => shown.has(tool.server))
-      const none = tools.length > 0 ? undefined : (reason ?? whyNone(up, loaded))
+      const none = tools.length > 0 ? undefined : (reason ?? whyNone(up))
       if (out.json && none !== undefined) out.warn(none)
       const unknown = idle.filter((connection) => !connection.known)
       if (unknown.length > 0) out.warn(notStarted(unknown, 'tools'))
@@ -77,16 +77,10 @@ function oneLine({ description, title }: AgentTool): string {
   return line.length > 90 ? `${line.slice(0, 89)}…` : line
 }
 
-function whyNone(up: readonly Connection[], { active }: Loaded): string {
+function whyNone(up: readonly Connection[]): string {
   if (up.length === 0) return 'No server was started, and none is known from an earlier run.'
   const names = up.map(({ name }) => name).join(', ')
-  const chosen = up.some(({ name }) => {
-    const { include, exclude } = active.servers.get(name)?.definition?.tools ?? {
-      include: ['*'],
-      exclude: [],
-    }
-    return exclude.length > 0 || !include.includes('*')
-  })
+  const chosen = up.some(({ plan }) => plan.filters)
   const left = chosen ? ' that tools.include and tools.exclude leave' : ''
   return `${names} ${up.length > 1 ? 'have' : 'has'} no tools${left}.`
 }

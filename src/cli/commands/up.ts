@@ -11,6 +11,7 @@ import { problemLine } from '../../config/problem.ts'
 import type { Snapshot } from '../../config/snapshot.ts'
 import { TRUST_FILE } from '../../config/trust.ts'
 import { watchConfig } from '../../config/watch.ts'
+import { DRAIN } from '../../connect/connection.ts'
 import type { ServerStatus } from '../../connect/status.ts'
 import { Gateway } from '../../gateway/gateway.ts'
 import { ownerTokenFile } from '../../gateway/identify.ts'
@@ -42,8 +43,6 @@ Examples:
 })
 
 // --- internal ---
-
-const DRAIN = 5_000
 
 /**
  * A gateway runs the same few functions from its first call on, so they are worth optimising after a fraction of the

@@ -1,0 +1,121 @@
+// Deadlines, secrets and handlers at their edges.
+
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { serverCommand } from '../servers/start.ts'
+import { AGENTS, codeOf, faultOf, hubWith, ownServer, place, until, up } from './hub.ts'
+
+test('[C5] --timeout covers starting the server', async () => {
+  const { sandbox } = place()
+  sandbox.write('busbar.json', JSON.stringify({ servers: { hung: serverCommand('hanging') } }))
+  const run = await sandbox.run(['call', 'hung/echo', 'text=x', '--timeout', '300ms', '--json', '--trust'])
+  expect(run.code).toBe(4)
+  expect(run.error.code).toBe('CALL_TIMEOUT')
+})
+
+test('[C5] timeouts.total counts also where it is the shorter one', async () => {
+  const timeouts = { call: '10m', total: '300ms' }
+  const hub = await hubWith({ silent: { ...serverCommand('hang-call'), timeouts } })
+  expect(await codeOf(hub.as().call('silent/echo', { text: 'x' }))).toBe('CALL_TIMEOUT')
+})
+
+test('[C5] a time-out that no timer can hold is no time-out at all', async () => {
+  const hub = await hubWith({ plain: serverCommand('plain') })
+  for (const timeout of [Number.POSITIVE_INFINITY, 1e12])
+    expect((await hub.as().call('plain/sleep', { ms: 20 }, { timeout })).isError).toBe(false)
+})
+
+test('[C5] a progress handler that rejects costs a warning, not the process', async () => {
+  const hub = await hubWith({ plain: serverCommand('plain') })
+  const warned = new Promise<Error>((resolve) => process.once('warning', resolve))
+  const onProgress = async () => {
+    throw new Error('a handler of the test')
+  }
+  expect((await hub.as().call('plain/progress', { steps: 1 }, { onProgress })).isError).toBe(false)
+  expect((await warned).message).toContain('a handler of the test')
+})
+
+test('[B3] restart lets a call that is under way finish', async () => {
+  const { sandbox } = place()
+  const gateway = await up(sandbox, { servers: { plain: serverCommand('plain') }, agents: AGENTS })
+  const call = gateway.ask('plain', 'tools/call', { name: 'sleep', arguments: { ms: 800 } })
+  const token = sandbox.read(join(sandbox.home, '.local/state/busbar/admin-token')).trim()
+  const headers = { authorization: `Bearer ${token}` }
+  await until(async () => {
+    const answer = await (await fetch(`${gateway.url}/api/servers`, { headers })).json()
+    return (answer as { servers: { inFlight: number }[] }).servers[0]?.inFlight === 1
+  })
+  expect((await sandbox.run(['restart', 'plain', '--json'])).code).toBe(0)
+  expect((await call).result.content[0].text).toContain('800')
+})
+
+test('[C11] what a server repeats of its secrets is masked, wherever they were written', async () => {
+  const { sandbox } = place()
+  const own = ownServer(
+    sandbox,
+    '[]',
+    "console.error(process.argv.join(' '), process.env.PLAIN_WORD); process.exit(3)",
+  )
+  const config = {
+    servers: {
+      loud: {
+        ...own,
+        args: [...own.args, '--token=literal-in-an-argument'],
+        env: { PLAIN_WORD: '${CANARY}' },
+      },
+    },
+  }
+  sandbox.write('busbar.json', JSON.stringify(config))
+  const env = { CANARY: 'value-of-a-variable' }
+  for (const words of [['list', '--check'], ['doctor'], ['doctor', '--json'], ['call', 'loud/x', '--json']]) {
+    const { stdout, stderr } = await sandbox.run([...words, '--trust'], { env })
+    expect(stdout + stderr).toContain('••••••')
+    expect(stdout + stderr).not.toMatch(/literal-in-an-argument|value-of-a-variable/)
+  }
+})
+
+test('[B4] setServers on a hub that reads files keeps its agents, and apply goes back to the files', async () => {
+  const home = place()
+  const file = home.sandbox.write(
+    'team.json',
+    JSON.stringify({ servers: { old: serverCommand('plain') }, agents: { ada: { servers: ['*'] } } }),
+  )
+  const hub = await home.open(file, { trust: true })
+  await hub.as('ada').ready()
+  expect(await hub.servers.setServers({ fresh: serverCommand('plain') })).toEqual({
+    added: ['fresh'],
+    removed: ['old'],
+    errors: {},
+  })
+  expect((await hub.as('ada').call('fresh/echo', { text: 'x' })).text).toBe('x')
+  await hub.servers.apply()
+  expect(hub.as('ada').servers()).toEqual(['old'])
+})
+
+test('[B4] what is no map of servers is refused, and the servers stay', async () => {
+  const hub = await hubWith({ plain: serverCommand('plain') })
+  for (const wrong of [null, 5, [], undefined])
+    expect(await codeOf(hub.servers.setServers(wrong as never))).toBe('USAGE')
+  expect(hub.as().servers()).toEqual(['plain'])
+})
+
+test('[D14] an edit that nobody has trusted is told, with what to do', async () => {
+  const { sandbox } = place()
+  const gateway = await up(sandbox, { servers: { plain: serverCommand('plain') }, agents: AGENTS })
+  sandbox.write(
+    'team.json',
+    JSON.stringify({
+      servers: { plain: serverCommand('plain'), more: serverCommand('plain') },
+      agents: AGENTS,
+    }),
+  )
+  await until(() => /not in force: more; run: busbar trust/.test(gateway.stderr()))
+})
+
+test('[B6] arguments that JSON cannot say are refused before anything is sent', async () => {
+  const hub = await hubWith({ plain: serverCommand('plain') })
+  const round: Record<string, unknown> = {}
+  round['self'] = round
+  for (const args of [round, { big: 1n }])
+    expect((await faultOf(hub.as().call('plain/echo', args))).code).toBe('USAGE')
+})
