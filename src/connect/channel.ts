@@ -1,6 +1,7 @@
 // Requests and answers over one transport: ids, order, deadlines, cancellation. It knows JSON-RPC, not MCP's methods.
 
 import { Fault } from '../base/fault.ts'
+import { Numbered } from '../base/numbered.ts'
 import { idOfCut } from '../wire/ends.ts'
 import { ERROR, META } from '../wire/era.ts'
 import {
@@ -35,7 +36,7 @@ export class Channel implements TransportEvents {
   readonly #events: ChannelEvents
   readonly #server: string
   readonly #scrub: (text: string) => string
-  readonly #pending = new Map<number, Pending>()
+  readonly #pending = new Numbered<Pending>()
   #transport: Transport | undefined
   readonly #deadlines = new Deadlines((now) => this.#expire(now))
   #nextId = 1
@@ -226,7 +227,7 @@ export class Channel implements TransportEvents {
 
   /** The one request that waits: an error without an id can only mean that one. */
   #only(): number | undefined {
-    const waiting = [...this.#pending].filter(([, { ask }]) => ask.method !== 'subscriptions/listen')
+    const waiting = this.#pending.entries().filter(([, { ask }]) => ask.method !== 'subscriptions/listen')
     return waiting.length === 1 ? waiting[0]?.[0] : undefined
   }
 
@@ -234,9 +235,7 @@ export class Channel implements TransportEvents {
   #take(id: unknown): Pending | undefined {
     const key = typeof id === 'string' && /^[1-9]\d*$/.test(id) ? Number(id) : id
     if (typeof key !== 'number') return undefined
-    const pending = this.#pending.get(key)
-    if (pending) this.#pending.delete(key)
-    return pending
+    return this.#pending.take(key)
   }
 
   /** Cancels a request that nobody waits for any more. Only its own stream tells a modern server so. */
@@ -253,7 +252,7 @@ export class Channel implements TransportEvents {
   /** Gives up what is overdue; returns when the next one will be. */
   #expire(now: number): number {
     let next = Number.POSITIVE_INFINITY
-    for (const [id, pending] of this.#pending) {
+    for (const [id, pending] of this.#pending.entries()) {
       // While the server waits for an answer of ours it cannot be idle; only the last deadline counts.
       if (this.#asked > 0) pending.postpone(now)
       if (pending.due <= now) this.#giveUp(id, overdue(this.#server, pending.ask, pending.reached(now)))
@@ -265,7 +264,7 @@ export class Channel implements TransportEvents {
   #end(fault: Fault): void {
     this.#closed ??= fault
     this.#deadlines.stop()
-    const waiting = [...this.#pending.values()]
+    const waiting = this.#pending.values()
     this.#pending.clear()
     for (const pending of waiting) pending.fail(fault)
   }

@@ -18,8 +18,6 @@ export interface CallHost {
   readonly headers: HeaderBook
   readonly limit: number
   readonly events: TransportEvents
-  /** Nobody waits for it any more, but its stream may go on for a moment. */
-  answered(call: Call): void
   /** It takes no place among the calls under way any more. */
   released(call: Call): void
   finished(call: Call): void
@@ -31,6 +29,8 @@ export interface CallHost {
 
 export class Call implements Receiver {
   readonly outgoing: Outgoing
+  /** The id of a request; a number of its own for what has none. */
+  readonly key: number
   /** Whether it takes a place among the calls under way. What answers the server must not wait behind them. */
   readonly counted: boolean
   /** Whether it holds such a place now. */
@@ -50,10 +50,16 @@ export class Call implements Receiver {
   #retry: number | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor(host: CallHost, outgoing: Outgoing) {
+  constructor(host: CallHost, outgoing: Outgoing, key: number) {
     this.#host = host
     this.outgoing = outgoing
+    this.key = key
     this.counted = outgoing.id !== undefined && outgoing.method !== 'subscriptions/listen'
+  }
+
+  /** Whether nobody waits for it any more; its stream may go on for a moment. */
+  get answered(): boolean {
+    return this.#answered
   }
 
   start(): void {
@@ -157,7 +163,6 @@ export class Call implements Receiver {
     this.#answered = true
     if (this.#resuming) this.settle()
     else if (this.#exchange?.streaming) {
-      this.#host.answered(this)
       // A stream ends with its answer. One that does not would hold its connection for ever.
       this.#timer = setTimeout(() => this.settle(), LINGER).unref()
     }

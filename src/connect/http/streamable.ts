@@ -2,6 +2,7 @@
 // stream. What the old era adds to that (sessions, a stream that stands by) is kept up here, unseen from above.
 
 import { Fault } from '../../base/fault.ts'
+import { Numbered } from '../../base/numbered.ts'
 import { idOfCut } from '../../wire/ends.ts'
 import type { Diagnosis, OpenTransport, Outgoing, Transport, TransportEvents } from '../transport.ts'
 import { replyIdOf } from './answer.ts'
@@ -43,10 +44,9 @@ class StreamableTransport implements Transport, CallHost, StandbyHost, RenewalHo
   readonly limit: number
   readonly events: TransportEvents
   readonly #onStatus: ((status: StreamableStatus) => void) | undefined
-  /** Requests without an answer. */
-  readonly #calls = new Map<number, Call>()
-  /** What else is under way: notifications, and streams that outlive their answer. */
-  readonly #loose = new Set<Call>()
+  /** All that is under way, by its key. */
+  readonly #calls = new Numbered<Call>()
+  #notes = 0
   readonly #waiting = new Set<Call>()
   #active = 0
   /** Calls that must not overtake something. */
@@ -69,9 +69,8 @@ class StreamableTransport implements Transport, CallHost, StandbyHost, RenewalHo
 
   send(outgoing: Outgoing): void {
     if (this.#ended) return
-    const call = new Call(this, outgoing)
-    if (outgoing.id === undefined) this.#loose.add(call)
-    else this.#calls.set(outgoing.id, call)
+    const call = new Call(this, outgoing, outgoing.id ?? --this.#notes)
+    this.#calls.set(call.key, call)
     if (outgoing.method === 'initialize') this.#greeting = { initialize: outgoing }
     if (this.#held) this.#held.push(call)
     else this.#admit(call)
@@ -104,12 +103,6 @@ class StreamableTransport implements Transport, CallHost, StandbyHost, RenewalHo
 
   // --- what calls tell ---
 
-  answered(call: Call): void {
-    const { id } = call.outgoing
-    if (id !== undefined) this.#calls.delete(id)
-    this.#loose.add(call)
-  }
-
   released(call: Call): void {
     if (!call.holding) return
     call.holding = false
@@ -122,13 +115,11 @@ class StreamableTransport implements Transport, CallHost, StandbyHost, RenewalHo
   }
 
   finished(call: Call): void {
-    const { id, method } = call.outgoing
-    if (id !== undefined) this.#calls.delete(id)
-    this.#loose.delete(call)
+    this.#calls.take(call.key)
     this.#waiting.delete(call)
     if (this.#held) this.#held = this.#held.filter((held) => held !== call)
     this.released(call)
-    if (method === 'notifications/initialized') this.greeted()
+    if (call.outgoing.method === 'notifications/initialized') this.greeted()
   }
 
   greeted(): void {
@@ -225,9 +216,10 @@ class StreamableTransport implements Transport, CallHost, StandbyHost, RenewalHo
   #end(fault: Fault): void {
     if (this.#ended) return
     this.#ended = true
-    const calls = [...this.#calls.values()]
+    const calls = this.#calls.values()
     this.#stop()
-    for (const { outgoing } of calls) if (outgoing.id !== undefined) this.events.failed(outgoing.id, fault)
+    for (const { outgoing, answered } of calls)
+      if (outgoing.id !== undefined && !answered) this.events.failed(outgoing.id, fault)
     this.events.closed(fault)
     this.dialer.destroy()
   }
@@ -236,9 +228,7 @@ class StreamableTransport implements Transport, CallHost, StandbyHost, RenewalHo
     this.#standby.stop()
     this.#renewal?.abort()
     for (const call of this.#calls.values()) call.abort()
-    for (const call of this.#loose) call.abort()
     this.#calls.clear()
-    this.#loose.clear()
     this.#waiting.clear()
     this.#held = undefined
   }
