@@ -32,6 +32,7 @@ export const CODES = {
   TOOL_FAILED: 'a tool answered that it failed',
   NO_ACCESS: 'the agent may not use that server or tool',
   INTERNAL: 'a bug in Busbar; please report it',
+  CLOSED: 'the hub was closed',
   GATEWAY_ABSENT: 'no gateway is running',
   GATEWAY_BUSY: 'the gateway cannot listen there',
 } as const

@@ -74,3 +74,10 @@ test('a handler that throws refuses, and nothing else happens', async () => {
     error: { code: -32603, message: expect.stringContaining('no model here') },
   })
 })
+
+test('an action that the protocol does not have is refused, whoever returned it', async () => {
+  for (const given of [{ action: 'bogus' }, undefined, null, 'accept'])
+    expect(
+      await answer('files', 'elicitation/create', { message: '?' }, { onElicitation: () => given as never }),
+    ).toMatchObject({ error: { code: -32603 } })
+})

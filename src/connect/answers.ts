@@ -101,9 +101,13 @@ async function elicit(
     ...(isRecord(requestedSchema) ? { requestedSchema } : {}),
     ...(typeof url === 'string' ? { url } : {}),
   })
+  if (!ACTIONS.has(given?.action))
+    throw new Error(`the handler returned no action (${[...ACTIONS].join(', ')})`)
   if (given.action !== 'accept' || mode === 'url') return { result: { action: given.action } }
   return { result: { action: 'accept', content: { ...defaultsOf(requestedSchema), ...given.content } } }
 }
+
+const ACTIONS: ReadonlySet<unknown> = new Set(['accept', 'decline', 'cancel'])
 
 /** A field that a person left alone has the schema's default. */
 function defaultsOf(schema: unknown): Record<string, unknown> {

@@ -276,9 +276,9 @@ function cancelled(server: string, what: string): Fault {
   return new Fault('CALL_CANCELLED', `${what} was cancelled`, { server })
 }
 
-function overdue(server: string, { method }: Ask, limit: number): Fault {
+function overdue(server: string, { method, idle, total }: Ask, limit: number): Fault {
   return new Fault('CALL_TIMEOUT', `${server} did not answer ${method} within ${seconds(limit)}`, {
-    hint: `give it longer: timeouts.call of ${server}`,
+    hint: `give it longer: timeouts.${limit === total && limit !== idle ? 'total' : 'call'} of ${server}`,
     server,
   })
 }

@@ -10,12 +10,7 @@ export interface InProcessServer {
 }
 
 export function openInProcess(server: string, instance: InProcessServer): OpenTransport {
-  return async (events) => {
-    const transport = new InProcessTransport(server, instance, events)
-    // What the SDK calls a transport is its end of this one.
-    await instance.connect(transport.far as never)
-    return transport
-  }
+  return (events) => new InProcessTransport(server, instance, events)
 }
 
 // --- internal ---
@@ -25,6 +20,8 @@ class InProcessTransport implements Transport {
   readonly #server: string
   readonly #instance: InProcessServer
   readonly #events: TransportEvents
+  /** Nobody waits for this but what is sent: a server object that never gets there is given up as any other. */
+  readonly #connected: Promise<void>
   #closed = false
 
   /** The end that the server object holds. */
@@ -48,14 +45,15 @@ class InProcessTransport implements Transport {
       },
       close: async () => this.#end(),
     }
+    this.#connected = this.#connect()
   }
 
   send({ body, id }: Outgoing): void {
     const message: unknown = JSON.parse(body.toString())
     // As with any other server, nothing is answered before the caller has gone on.
-    queueMicrotask(() => {
+    void this.#connected.then(() => {
       try {
-        this.far.onmessage?.(message)
+        if (!this.#closed) this.far.onmessage?.(message)
       } catch (error) {
         const text = error instanceof Error ? error.message : String(error)
         const fault = new Fault('CONNECTION_LOST', `${this.#server} failed: ${text}`, {
@@ -80,13 +78,25 @@ class InProcessTransport implements Transport {
     await this.#instance.close()
   }
 
+  async #connect(): Promise<void> {
+    try {
+      // What the SDK calls a transport is its end of this one.
+      await this.#instance.connect(this.far as never)
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error)
+      this.#lose(`could not be connected: ${text}`)
+    }
+  }
+
   #end(): void {
     // The server object lets go of this transport only when it hears this, whoever closes.
     this.far.onclose?.()
+    this.#lose('closed itself')
+  }
+
+  #lose(what: string): void {
     if (this.#closed) return
     this.#closed = true
-    this.#events.closed(
-      new Fault('CONNECTION_LOST', `${this.#server} closed itself`, { server: this.#server }),
-    )
+    this.#events.closed(new Fault('CONNECTION_LOST', `${this.#server} ${what}`, { server: this.#server }))
   }
 }

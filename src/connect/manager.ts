@@ -65,6 +65,7 @@ export class Manager {
   get(name: string): Connection {
     const connection = this.#connections.get(name)
     if (connection) return connection
+    if (this.#closed) throw new Fault('CLOSED', 'the hub was closed', { server: name })
     const near = nearest(name, this.names)
     throw new Fault('SERVER_UNKNOWN', `no server is called ${JSON.stringify(name)}`, {
       hint: near ? `did you mean ${near}?` : 'run: busbar list',

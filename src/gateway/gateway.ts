@@ -213,10 +213,15 @@ function listening(server: Server, listen: () => void, where: string): Promise<v
           ? 'something else listens there'
           : error.code === 'EACCES'
             ? 'that needs other rights'
-            : error.message
+            : error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND'
+              ? 'this machine has no such address'
+              : error.message
       reject(
         new Fault('GATEWAY_BUSY', `the gateway cannot listen on ${where}: ${reason}`, {
-          hint: 'choose another: busbar up --port 0',
+          hint:
+            error.code === 'EADDRINUSE' || error.code === 'EACCES'
+              ? 'choose another: busbar up --port 0'
+              : 'leave --host out, or name an address of this machine',
           cause: error,
         }),
       )

@@ -115,7 +115,11 @@ export function parseSlice(bytes: Buffer, { start, end }: Member): unknown {
 
 // --- internal ---
 
-const WRONG = { depth: 'is nested too deeply', syntax: 'is not one JSON object' } as const
+const WRONG = {
+  depth: 'is nested too deeply',
+  members: 'has too many members',
+  syntax: 'is not one JSON object',
+} as const
 
 /** `BUSBAR_WIRE=parse` builds every answer anew, for when the other way is under suspicion. */
 const SPLICE = process.env['BUSBAR_WIRE'] !== 'parse'

@@ -28,7 +28,7 @@ export interface RawParams {
 export function readParams(bytes: Buffer | undefined): RawParams | string {
   if (bytes === undefined) return { bytes: EMPTY, members: [], meta: undefined }
   const scan = scanObject(bytes)
-  if (!scan.ok) return 'params must be an object'
+  if (!scan.ok) return scan.reason === 'members' ? 'params has too many members' : 'params must be an object'
   const keys = new Set(scan.members.map(({ key }) => key))
   // What is decided on must be what the server reads, whichever of two it takes.
   if (keys.size !== scan.members.length) return 'params has a key twice'

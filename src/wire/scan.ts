@@ -11,10 +11,12 @@ export interface Member {
 
 export type Scan =
   | { readonly ok: true; readonly members: readonly Member[] }
-  | { readonly ok: false; readonly reason: 'syntax' | 'depth' }
+  | { readonly ok: false; readonly reason: 'syntax' | 'depth' | 'members' }
 
 /** Deeper than any honest message. It also bounds the recursion here. */
 export const MAX_DEPTH = 128
+/** More members than any honest message has on its first level; each of them costs an object here. */
+const MAX_MEMBERS = 4096
 
 /** The members of the one object that `bytes` holds, with white space around it or not. */
 export function scanObject(bytes: Uint8Array): Scan {
@@ -23,6 +25,7 @@ export function scanObject(bytes: Uint8Array): Scan {
   const members: Member[] = []
   const end = endOfObject(bytes, start, MAX_DEPTH, members)
   if (end === TOO_DEEP) return { ok: false, reason: 'depth' }
+  if (end === TOO_MANY) return { ok: false, reason: 'members' }
   return end >= 0 && skipSpace(bytes, end) === bytes.length
     ? { ok: true, members }
     : { ok: false, reason: 'syntax' }
@@ -70,6 +73,7 @@ const DOT = 0x2e
 
 const WRONG = -1
 const TOO_DEEP = -2
+const TOO_MANY = -3
 
 // For each byte of a string: 1 when nothing has to be done about it.
 const PLAIN = new Uint8Array(256).map((_, byte) =>
@@ -114,7 +118,10 @@ function endOfObject(bytes: Uint8Array, from: number, room: number, members: Mem
     const start = skipSpace(bytes, at + 1)
     const end = endOfValue(bytes, start, room - 1)
     if (end < 0) return end
-    members?.push({ key: keyText(bytes, key, keyEnd), start, end })
+    if (members !== undefined) {
+      if (members.length === MAX_MEMBERS) return TOO_MANY
+      members.push({ key: keyText(bytes, key, keyEnd), start, end })
+    }
     at = skipSpace(bytes, end)
     if (bytes[at] === BRACE_CLOSE) return at + 1
     if (bytes[at] !== COMMA) return WRONG

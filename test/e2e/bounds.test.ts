@@ -119,3 +119,46 @@ test('[B6] arguments that JSON cannot say are refused before anything is sent', 
   for (const args of [round, { big: 1n }])
     expect((await faultOf(hub.as().call('plain/echo', args))).code).toBe('USAGE')
 })
+
+test('[B1] a server object that never connects is given up when its time is over', async () => {
+  const instance = { connect: () => new Promise<void>(() => undefined), close: async () => undefined }
+  const hub = await hubWith({ own: { type: 'sdk', instance, timeouts: { connect: '200ms' } } })
+  const fault = await faultOf(hub.as().call('own/echo', {}))
+  expect(fault.code).toBe('CONNECT_TIMEOUT')
+})
+
+test('[B1] a server object that refuses to connect says why', async () => {
+  const connect = async () => {
+    throw new Error('no more room')
+  }
+  const hub = await hubWith({ own: { type: 'sdk', instance: { connect, close: async () => undefined } } })
+  expect((await faultOf(hub.as().call('own/echo', {}))).message).toContain('no more room')
+})
+
+test('[B3] after close, a call says that the hub was closed', async () => {
+  const hub = await hubWith({ plain: serverCommand('plain') })
+  await hub.close()
+  expect(await codeOf(hub.as().call('plain/echo', { text: 'x' }))).toBe('CLOSED')
+})
+
+test('[C5] what was too long in all is told as that', async () => {
+  const timeouts = { call: '10m', total: '300ms' }
+  const hub = await hubWith({ silent: { ...serverCommand('hang-call'), timeouts } })
+  expect((await faultOf(hub.as().call('silent/echo', { text: 'x' }))).hint).toContain('timeouts.total')
+})
+
+test('an address that this machine does not have is told as that', async () => {
+  const { sandbox } = place()
+  sandbox.write('busbar.json', JSON.stringify({ servers: {}, gateway: { allowedHosts: ['x.test'] } }))
+  const run = await sandbox.run(['up', '--host', '192.0.2.7', '--port', '0', '--json', '--trust'])
+  expect(run.code).toBe(4)
+  expect(run.error).toMatchObject({ code: 'GATEWAY_BUSY', hint: expect.stringContaining('--host') })
+})
+
+test('[B9] a request with more members than anybody reads is refused at once', async () => {
+  const { sandbox } = place()
+  const gateway = await up(sandbox, { servers: { plain: serverCommand('plain') }, agents: AGENTS })
+  const many = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`k${at}`, 1]))
+  const answer = await gateway.ask('plain', 'tools/list', many)
+  expect(answer.error).toMatchObject({ code: -32602, message: expect.stringContaining('too many') })
+})
