@@ -258,7 +258,7 @@ test('[C7] close may be called twice and at once; `await using` closes', async (
   await Promise.all([hub.close(), hub.close()])
   await hub.close()
   expect(processesOf(home.sandbox.root)).toEqual([])
-  expect(await codeOf(hub.as().call('one/echo', { text: 'x' }))).toBe('SERVER_UNKNOWN')
+  expect(await codeOf(hub.as().call('one/echo', { text: 'x' }))).toBe('CLOSED')
 })
 
 for (const title of ['at once', 'while its servers start', 'while setServers waits for one'])
