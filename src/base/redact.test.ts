@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { MASK, scrubber } from './redact.ts'
+import { MASK, maskText, scrubber } from './redact.ts'
 
 test('a known secret is taken out in whatever form it comes back', () => {
   const scrub = scrubber(['p@ss word/1"', 'short'])
@@ -15,4 +15,60 @@ test('a known secret is taken out in whatever form it comes back', () => {
 
 test('one secret that begins like another does not leave its end', () => {
   expect(scrubber(['secret-1', 'secret-1-long'])('secret-1-long')).toBe(MASK)
+})
+
+const AWKWARD = 'p@ss wörd/1"+<😀>?'
+
+test('a known secret is found in base64 wherever it stands among other bytes, in either alphabet', () => {
+  const secrets = ['s3cr3t', 'hunter2hunter2', AWKWARD, 'ÿ'.repeat(9)]
+  const scrub = scrubber(secrets)
+  for (const secret of secrets)
+    for (const before of ['', 'u', 'us', 'usr', 'user:', 'mia:', 'ab:'])
+      for (const after of ['', 'x', 'xy', 'xyz'])
+        for (const encoding of ['base64', 'base64url'] as const) {
+          const text = Buffer.from(before + secret + after).toString(encoding)
+          for (const form of [text, encodeURIComponent(text), JSON.stringify(text)]) {
+            const scrubbed = scrub(`Basic ${form};`)
+            expect(scrubbed, `${before}${secret}${after} as ${form}`).toContain(MASK)
+            // At most its first and last letters are left: they are half of the neighbours.
+            const rest = scrubbed.slice(scrubbed.indexOf('Basic ') + 6).replace(MASK, '')
+            const left = Buffer.from(rest.replace(/%3D|["=;]/g, ''), 'base64').toString('latin1')
+            expect(left).not.toContain(secret.slice(1, 5))
+          }
+        }
+})
+
+test.each([
+  ['an address', encodeURIComponent(AWKWARD)],
+  ['an address in small letters', encodeURIComponent(AWKWARD).replace(/%../g, (code) => code.toLowerCase())],
+  ['a form', new URLSearchParams({ a: AWKWARD }).toString().slice(2)],
+  ['JSON', JSON.stringify(AWKWARD).slice(1, -1)],
+  ['JSON as Python writes it', 'p@ss w\\u00f6rd/1\\"+<\\ud83d\\ude00>?'],
+  ['JSON in large letters', 'p@ss w\\u00F6rd/1\\"+<\\uD83D\\uDE00>?'],
+  ['JSON as PHP writes it', 'p@ss w\\u00f6rd\\/1\\"+<\\ud83d\\ude00>?'],
+  ['JSON as Go writes it', 'p@ss wörd/1\\"+\\u003c😀\\u003e?'],
+  ['JSON in JSON', JSON.stringify(JSON.stringify(AWKWARD)).slice(3, -3)],
+])('a known secret is found in %s', (_, form) => {
+  expect(scrubber([AWKWARD])(`before ${form} after`)).toBe(`before ${MASK} after`)
+})
+
+test('many secrets are all found, next to each other and twice', () => {
+  const secrets = Array.from({ length: 200 }, (_, index) => `secret-${index}-${index * 7919}`)
+  const scrub = scrubber([...secrets, 'half a pair \ud83d'])
+  expect(scrub(secrets.join(''))).toBe(MASK.repeat(200))
+  expect(scrub(`${secrets[7]} ${secrets[7]}`)).toBe(`${MASK} ${MASK}`)
+  expect(scrub('secret-7-5543')).toBe('secret-7-5543')
+})
+
+test('a private key is masked to its end, or to the end of what there is', () => {
+  const key = '-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabcd\n-----END RSA PRIVATE KEY-----'
+  expect(maskText(`a ${key} b`)).toBe(`a ${MASK} b`)
+  expect(maskText(`a ${key.slice(0, 40)}`)).toBe(`a ${MASK}`)
+})
+
+test('long rows of what secrets begin with are read once', () => {
+  const token = `eyJ${'a'.repeat(20)}.eyJ${'b'.repeat(20)}`
+  expect(maskText(`x-${token}`)).toBe(`x-${MASK}`)
+  for (const row of ['eyJ-', '#', '-----BEGIN ', 'a://b:', 'sk-', '?'])
+    expect(maskText(`http://${row.repeat(300_000)}`).length).toBeGreaterThan(0)
 })

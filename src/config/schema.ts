@@ -57,6 +57,10 @@ const settingsShape = {
     z.prefault(z.strictObject({ model: about('Its model.', z.prefault(model, {})) }), {}),
   ),
   steward: about('The sub-agent that finds, tests, adds and retires servers.', z.prefault(steward, {})),
+  record: about(
+    'How much of a call is kept: the shape of its arguments, a preview of both sides, or all of it.',
+    z._default(z.enum(['shape', 'preview', 'full']), 'preview'),
+  ),
   store: about('`sqlite`, or a `postgres://` address.', z._default(store, 'sqlite')),
   composio: about('Composio as one remote server.', z.prefault(composio, {})),
 } as const

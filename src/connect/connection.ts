@@ -1,7 +1,7 @@
 // One server over time: started, lost, tried again, watched. Its state is one of a few, and each knows only what is
 // true in it.
 
-import { Fault } from '../base/fault.ts'
+import type { Fault } from '../base/fault.ts'
 import type { Stop } from '../base/stop.ts'
 import type { Agreement } from '../wire/era.ts'
 import type { NotificationMessage } from '../wire/message.ts'
@@ -15,10 +15,10 @@ import { Link, type LinkEvents, type LinkOptions } from './link.ts'
 import { keepListening } from './listen.ts'
 import type { Memory } from './memory.ts'
 import { abortable, pause } from './pause.ts'
-import { INTEGRATIONS_OFF, type Plan } from './plan.ts'
+import type { Plan } from './plan.ts'
 import { Refresh } from './refresh.ts'
 import { reportOf } from './report.ts'
-import { faultOf, isHopeless, linkOf, type State } from './state.ts'
+import { faultOf, isHopeless, linkOf, offFault, type State } from './state.ts'
 import { Journal, type ServerStatus } from './status.ts'
 import { type KnownTool, ToolList } from './tool-list.ts'
 
@@ -97,6 +97,11 @@ export class Connection {
     return offered ? this.#list.all.filter((tool) => this.plan.offers(tool.name)) : []
   }
 
+  /** Why nothing of it may be used now, when it is switched off. */
+  get off(): Fault | undefined {
+    return this.#hidden || this.#state.kind === 'disabled' ? this.#off() : undefined
+  }
+
   get connected(): boolean {
     return this.#state.kind === 'connected'
   }
@@ -114,6 +119,16 @@ export class Connection {
   /** A tool by its name, if it may be offered. */
   tool(name: string): KnownTool | undefined {
     return this.plan.offers(name) ? this.#list.find(name) : undefined
+  }
+
+  /** Whether it lists something that is not offered. */
+  get leavesOut(): boolean {
+    return this.#list.leavesOut
+  }
+
+  /** Asks it once more for its tools, for a name that is not among them; not every server says that they changed. */
+  async relist(): Promise<void> {
+    if (this.#list.isOld) await this.#fetchTools()
   }
 
   /** Fires when it is stopped. */
@@ -380,14 +395,6 @@ export class Connection {
   }
 
   #off(): Fault {
-    const state = this.#state
-    const off = state.kind === 'disabled' && state.reason === INTEGRATIONS_OFF
-    const disabled = this.#hidden || state.kind === 'disabled'
-    const why = disabled ? 'is disabled' : state.kind === 'closed' ? 'was removed or changed' : 'was stopped'
-    const hint = disabled ? `run: busbar enable ${this.name}` : 'try again'
-    return new Fault('SERVER_UNAVAILABLE', off ? INTEGRATIONS_OFF : `${this.name} ${why}`, {
-      hint: off ? 'set enabled: true' : hint,
-      server: this.name,
-    })
+    return offFault(this.name, this.#state, this.#hidden)
   }
 }

@@ -43,11 +43,17 @@ export class Manager {
   /** Connections that were replaced or removed and let their calls finish, until they are gone. */
   readonly #leaving = new Map<string, Promise<void>>()
   #closed = false
+  #version = 0
 
   constructor(places: Places, context: PlanContext, emit: (event: ManagerEvent) => void) {
     this.#context = context
     this.#memory = new Memory(places)
     this.#emit = emit
+  }
+
+  /** Another number whenever what servers offer may have changed. */
+  get version(): number {
+    return this.#version
   }
 
   get connections(): readonly Connection[] {
@@ -148,9 +154,14 @@ export class Manager {
   }
 
   readonly #events: ConnectionEvents = {
-    status: (connection) =>
-      this.#emit({ type: 'server-status', server: connection.name, status: connection.status() }),
-    tools: (connection) => this.#emit({ type: 'tools-change', server: connection.name }),
+    status: (connection) => {
+      this.#version += 1
+      this.#emit({ type: 'server-status', server: connection.name, status: connection.status() })
+    },
+    tools: (connection) => {
+      this.#version += 1
+      this.#emit({ type: 'tools-change', server: connection.name })
+    },
     lists: (connection, list) => this.#emit({ type: 'list-change', server: connection.name, list }),
     notification: (connection, message) =>
       this.#emit({ type: 'notification', server: connection.name, message }),

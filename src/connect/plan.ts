@@ -5,8 +5,7 @@ import { basename } from 'node:path'
 import { sha256 } from '../base/digest.ts'
 import { Fault } from '../base/fault.ts'
 import { matchesGlob } from '../base/glob.ts'
-import type { Environment } from '../base/places.ts'
-import { isSecretName, isSecretValue, maskArguments, scrubber } from '../base/redact.ts'
+import { scrubber } from '../base/redact.ts'
 import { canonical } from '../config/canonical.ts'
 import { problemLine } from '../config/problem.ts'
 import { type Server, serverSchema, type Transport, transportOf } from '../config/schema-server.ts'
@@ -19,6 +18,7 @@ import type { StreamableOptions } from './http/streamable.ts'
 import type { InProcessServer } from './in-process.ts'
 import type { LinkOptions } from './link.ts'
 import type { Ledger } from './process/ledger.ts'
+import { secretsOf } from './secrets.ts'
 import type { OpenTransport } from './transport.ts'
 
 /** What all servers of a hub have in common. */
@@ -90,6 +90,8 @@ export function planServer(entry: ServerEntry, active: Snapshot, context: PlanCo
     ]),
     root,
   }
+  // What is only decided by does not concern the process.
+  const { approval: _, price: __, trustAnnotations: ___, ...lived } = definition ?? {}
   const on = definition?.enabled !== false && active.config.enabled
   const fetching = definition?.command !== undefined && FETCHING.test(basename(definition.command))
   return {
@@ -97,7 +99,7 @@ export function planServer(entry: ServerEntry, active: Snapshot, context: PlanCo
     identity: sha256(canonical(running)),
     content: sha256(
       canonical({
-        definition,
+        definition: definition && lived,
         root,
         starts: active.starts.has(name),
         on,
@@ -194,41 +196,6 @@ async function opening(entry: ServerEntry, active: Snapshot, context: PlanContex
     }
   }
 }
-
-/**
- * Values that must not come back in an error or in what a process says on stderr: those that are called or look like a
- * secret, those that came from a variable, and what stands in an address.
- */
-function secretsOf(server: Server, written: Server | undefined, own: Environment): string[] {
-  const { env, headers, auth, url = '', args } = server
-  const given = Object.entries({ ...env, ...headers })
-  const secrets = given.filter(([name, value]) => isSecretName(name) || isSecretValue(value))
-  const addresses = [url, ...args, ...given.map(([, value]) => value)].filter((text) => URL.canParse(text))
-  const parts = addresses.flatMap((text) => {
-    const { password, searchParams } = new URL(text)
-    return [
-      decodeURIComponent(password),
-      ...[...searchParams].flatMap(([name, value]) => (isSecretName(name) ? [value] : [])),
-    ]
-  })
-  const key = auth?.type === 'api_key' ? [auth.apiKey] : []
-  // Whatever came from a variable, wherever it was filled in, and arguments that are never shown.
-  const names = JSON.stringify([written?.url, written?.args, written?.env, written?.headers]).matchAll(
-    VARIABLE,
-  )
-  const filled = [...names].flatMap(([, name = '']) => (ORDINARY.has(name) ? [] : [own[name] ?? '']))
-  const masked = maskArguments(args, () => false)
-  const hidden = args.filter((word, index) => masked[index] !== word)
-  const words = hidden.flatMap((word) => [word, word.replace(/^[^=:]*[=:]\s*/, '')])
-  const values = secrets.flatMap(([, value]) => [value, value.replace(/^(?:Bearer|Basic|Token)\s+/i, '')])
-  return [...values, ...parts, ...key, ...filled, ...words, ...Object.values(headers)]
-}
-
-const VARIABLE = /\{(?:env:)?([A-Za-z_]\w*)/g
-/** Folders and names of people are in every message and no secret. */
-const ORDINARY: ReadonlySet<string> = new Set(
-  'workspaceFolder userHome env input HOME USER LOGNAME PATH PWD SHELL TMPDIR LANG'.split(' '),
-)
 
 async function stdio(
   entry: ServerEntry,

@@ -3,6 +3,7 @@
 import { Fault } from '../base/fault.ts'
 import type { Status } from '../config/status.ts'
 import type { Link } from './link.ts'
+import { INTEGRATIONS_OFF } from './plan.ts'
 
 export type State =
   /** Known, perhaps from its last run, and not started. */
@@ -52,4 +53,16 @@ export function faultOf(error: unknown, server: string): Fault {
   if (error instanceof Fault) return error
   const message = error instanceof Error ? error.message : String(error)
   return new Fault('SERVER_UNREACHABLE', `${server}: ${message}`, { server, cause: error })
+}
+
+/** Why nothing of a server may be used. */
+export function offFault(server: string, state: State, hidden: boolean): Fault {
+  const off = state.kind === 'disabled' && state.reason === INTEGRATIONS_OFF
+  const disabled = hidden || state.kind === 'disabled'
+  const why = disabled ? 'is disabled' : state.kind === 'closed' ? 'was removed or changed' : 'was stopped'
+  const hint = disabled ? `run: busbar enable ${server}` : 'try again'
+  return new Fault('SERVER_UNAVAILABLE', off ? INTEGRATIONS_OFF : `${server} ${why}`, {
+    hint: off ? 'set enabled: true' : hint,
+    server,
+  })
 }

@@ -16,6 +16,9 @@ export interface ToolListOptions {
   readonly complain: (text: string) => void
 }
 
+/** Milliseconds for which a list counts as what the server would say now. */
+const FRESH = 1_000
+
 /** A tool with what its calls need. */
 export interface KnownTool {
   readonly tool: Tool
@@ -29,6 +32,8 @@ export class ToolList {
   #tools: readonly Tool[]
   #text: string
   #known = new Map<string, KnownTool>()
+  #leavesOut = false
+  #fetched = Number.NEGATIVE_INFINITY
 
   constructor(options: ToolListOptions) {
     this.#options = options
@@ -40,6 +45,16 @@ export class ToolList {
 
   get all(): readonly Tool[] {
     return this.#tools
+  }
+
+  /** Whether it may be worth asking again. */
+  get isOld(): boolean {
+    return performance.now() - this.#fetched > FRESH
+  }
+
+  /** Whether the server lists something that cannot be offered. */
+  get leavesOut(): boolean {
+    return this.#leavesOut
   }
 
   find(name: string): KnownTool | undefined {
@@ -58,9 +73,12 @@ export class ToolList {
 
   /** Fetches them; says whether they differ from what was known. */
   async fetch(link: Link, signal?: Stop): Promise<boolean> {
-    const { tools, complaints } = link.offers('tools')
-      ? readTools(await link.list('tools/list', { idle: this.#options.deadline, signal }), link.agreement.era)
-      : { tools: [], complaints: [] }
+    this.#fetched = performance.now()
+    const list = link.offers('tools')
+      ? await link.list('tools/list', { idle: this.#options.deadline, signal })
+      : { items: [], complaints: [] }
+    const { tools, complaints } = readTools(list, link.agreement.era)
+    this.#leavesOut = tools.length < list.items.length
     for (const complaint of complaints) this.#options.complain(complaint)
     const text = JSON.stringify(tools)
     const differs = text !== this.#text

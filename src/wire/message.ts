@@ -157,15 +157,44 @@ function sortBytes(bytes: Buffer): Message | Invalid {
 }
 
 function sortMessage(envelope: Envelope): Message | Invalid {
-  const { bytes } = envelope
-  const known: Partial<Record<string, Member>> = {}
-  for (const member of envelope.members) {
-    if (!KNOWN.has(member.key)) continue
+  const { bytes, members } = envelope
+  let jsonrpc: Member | undefined
+  let idAt: Member | undefined
+  let method: Member | undefined
+  let params: Member | undefined
+  let result: Member | undefined
+  let error: Member | undefined
+  for (const member of members) {
+    let before: Member | undefined
+    switch (member.key) {
+      case 'jsonrpc':
+        before = jsonrpc
+        jsonrpc = member
+        break
+      case 'id':
+        before = idAt
+        idAt = member
+        break
+      case 'method':
+        before = method
+        method = member
+        break
+      case 'params':
+        before = params
+        params = member
+        break
+      case 'result':
+        before = result
+        result = member
+        break
+      case 'error':
+        before = error
+        error = member
+        break
+    }
     // Two ids, or two methods: readers would differ on which one counts.
-    if (known[member.key] !== undefined) return { kind: 'invalid', reason: `has ${member.key} twice` }
-    known[member.key] = member
+    if (before !== undefined) return { kind: 'invalid', reason: `has ${member.key} twice` }
   }
-  const { jsonrpc, id: idAt, method, result, error } = known
   if (jsonrpc === undefined || parseSlice(bytes, jsonrpc) !== '2.0')
     return { kind: 'invalid', reason: 'is not JSON-RPC 2.0' }
   const id = idAt && readId(bytes, idAt)
@@ -175,18 +204,16 @@ function sortMessage(envelope: Envelope): Message | Invalid {
     const name = parseSlice(bytes, method)
     if (typeof name !== 'string') return { kind: 'invalid', reason: 'has a method that is no text', id }
     return id === undefined
-      ? { ...envelope, kind: 'notification', method: name }
-      : { ...envelope, kind: 'request', id, method: name }
+      ? { bytes, members, kind: 'notification', method: name }
+      : { bytes, members, kind: 'request', id, method: name }
   }
   if ((result === undefined) === (error === undefined))
     return { kind: 'invalid', reason: 'has neither a method nor one of result and error', id }
   // Errors to requests that could not be read have no id.
   if (id === undefined)
-    return error ? { ...envelope, kind: 'error', id: null } : { kind: 'invalid', reason: 'has no id' }
-  return { ...envelope, kind: result ? 'result' : 'error', id }
+    return error ? { bytes, members, kind: 'error', id: null } : { kind: 'invalid', reason: 'has no id' }
+  return { bytes, members, kind: result ? 'result' : 'error', id }
 }
-
-const KNOWN = new Set(['jsonrpc', 'id', 'method', 'params', 'result', 'error'])
 
 function readId(bytes: Buffer, member: Member): Id | undefined {
   const value = parseSlice(bytes, member)

@@ -58,7 +58,10 @@ export function scanHead(bytes: Uint8Array): readonly Member[] {
   return members
 }
 
-// --- internal ---
+// --- pieces, for whoever reads JSON in the same way for another purpose ---
+
+/** What `endOfValue` gives for what is nested too deeply; any other negative number: this is no JSON. */
+export const TOO_DEEP = -2
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -72,7 +75,6 @@ const MINUS = 0x2d
 const DOT = 0x2e
 
 const WRONG = -1
-const TOO_DEEP = -2
 const TOO_MANY = -3
 
 // For each byte of a string: 1 when nothing has to be done about it.
@@ -85,7 +87,7 @@ const ESCAPES = new Uint8Array(256).map((_, byte) =>
 const TEXT = new TextDecoder()
 
 /** Where the value that begins at `at` ends, or a negative number. `room` is how much deeper it may go. */
-function endOfValue(bytes: Uint8Array, at: number, room: number): number {
+export function endOfValue(bytes: Uint8Array, at: number, room: number): number {
   switch (bytes[at]) {
     case QUOTE:
       return endOfString(bytes, at + 1)
@@ -144,7 +146,7 @@ function endOfArray(bytes: Uint8Array, from: number, room: number): number {
 }
 
 /** `from` is just after the opening quote. */
-function endOfString(bytes: Uint8Array, from: number): number {
+export function endOfString(bytes: Uint8Array, from: number): number {
   const { length } = bytes
   let at = from
   while (at < length) {
@@ -201,7 +203,7 @@ function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x30 && byte <= 0x39
 }
 
-function skipSpace(bytes: Uint8Array, from: number): number {
+export function skipSpace(bytes: Uint8Array, from: number): number {
   let at = from
   for (;;) {
     const byte = bytes[at]
@@ -211,7 +213,7 @@ function skipSpace(bytes: Uint8Array, from: number): number {
 }
 
 /** A key may be written with escapes; what it means counts, or `"\u0069d"` would be an id that only others see. */
-function keyText(bytes: Uint8Array, start: number, end: number): string {
+export function keyText(bytes: Uint8Array, start: number, end: number): string {
   const length = end - start - 2
   if (length < KEY_LIMIT) {
     let text = ''

@@ -1,0 +1,59 @@
+// Which of a configuration's values are secrets, so that they can be taken out of whatever is shown or kept.
+
+import type { Environment } from '../base/places.ts'
+import { isSecretName, isSecretValue, maskArguments } from '../base/redact.ts'
+import { expandText } from '../config/expand.ts'
+import type { Server } from '../config/schema-server.ts'
+import type { Snapshot } from '../config/snapshot.ts'
+import { resolveServer } from '../config/status.ts'
+
+/** All secrets that a configuration's servers and agents are given. */
+export function allSecrets(active: Snapshot): string[] {
+  const { config, env, root, places, servers } = active
+  const ofServers = [...servers.values()].flatMap((entry) => {
+    const resolved = resolveServer(entry, active)
+    return resolved?.ok ? secretsOf(resolved.value, entry.definition, env) : []
+  })
+  const ofAgents = Object.values(config.agents).flatMap(({ token }) => {
+    const expanded = token === undefined ? undefined : expandText(token, { env, root, home: places.home })
+    return expanded?.ok ? [expanded.value] : []
+  })
+  return [...ofServers, ...ofAgents, env['BUSBAR_ADMIN_TOKEN'] ?? '']
+}
+
+/**
+ * Values that must not come back in an error or in what a process says on stderr: those that are called or look like a
+ * secret, those that came from a variable, and what stands in an address.
+ */
+export function secretsOf(server: Server, written: Server | undefined, own: Environment): string[] {
+  const { env, headers, auth, url = '', args } = server
+  const given = Object.entries({ ...env, ...headers })
+  const secrets = given.filter(([name, value]) => isSecretName(name) || isSecretValue(value))
+  const addresses = [url, ...args, ...given.map(([, value]) => value)].filter((text) => URL.canParse(text))
+  const parts = addresses.flatMap((text) => {
+    const { password, searchParams } = new URL(text)
+    return [
+      decodeURIComponent(password),
+      ...[...searchParams].flatMap(([name, value]) => (isSecretName(name) ? [value] : [])),
+    ]
+  })
+  const key = auth?.type === 'api_key' ? [auth.apiKey] : []
+  // Whatever came from a variable, wherever it was filled in, and arguments that are never shown.
+  const names = JSON.stringify([written?.url, written?.args, written?.env, written?.headers]).matchAll(
+    VARIABLE,
+  )
+  const filled = [...names].flatMap(([, name = '']) => (ORDINARY.has(name) ? [] : [own[name] ?? '']))
+  const masked = maskArguments(args, () => false)
+  const hidden = args.filter((word, index) => masked[index] !== word)
+  const words = hidden.flatMap((word) => [word, word.replace(/^[^=:]*[=:]\s*/, '')])
+  const values = secrets.flatMap(([, value]) => [value, value.replace(/^(?:Bearer|Basic|Token)\s+/i, '')])
+  return [...values, ...parts, ...key, ...filled, ...words, ...Object.values(headers)]
+}
+
+// --- internal ---
+
+const VARIABLE = /\{(?:env:)?([A-Za-z_]\w*)/g
+/** Folders and names of people are in every message and no secret. */
+const ORDINARY: ReadonlySet<string> = new Set(
+  'workspaceFolder userHome env input HOME USER LOGNAME PATH PWD SHELL TMPDIR LANG'.split(' '),
+)
