@@ -1,0 +1,155 @@
+// What decides whether a call may go on, as the store keeps it: tokens, rules, approvals, pins and energy.
+
+export interface Token {
+  readonly agent: string
+  /** SHA-256 of the token as hex; the token itself is kept nowhere. */
+  readonly hash: string
+  readonly createdAt: number
+  readonly expiresAt?: number | undefined
+  readonly revokedAt?: number | undefined
+}
+
+export interface Agents {
+  /** Takes nothing away from the agent's other tokens. */
+  add(token: Token): Promise<void>
+  /** Oldest first, revoked and expired ones too. */
+  list(agent: string): Promise<Token[]>
+  /** Every token that is good at `now`. */
+  active(now: number): Promise<Token[]>
+  /** Revokes all of an agent's tokens, or those whose hash begins so; tells how many. */
+  revoke(agent: string, now: number, hashPrefix?: string): Promise<number>
+}
+
+type RuleDecision = 'allow' | 'ask' | 'deny'
+
+export interface Rule {
+  readonly id: string
+  /** Every agent when absent. */
+  readonly agent?: string | undefined
+  readonly server: string
+  /** Every tool when absent. */
+  readonly tool?: string | undefined
+  readonly decision: RuleDecision
+  readonly createdAt: number
+  readonly note?: string | undefined
+}
+
+export interface Rules {
+  add(rule: Rule): Promise<void>
+  /** Oldest first. */
+  list(): Promise<Rule[]>
+  remove(id: string): Promise<boolean>
+}
+
+export type ApprovalStatus = 'pending' | 'allowed' | 'denied' | 'used' | 'expired' | 'cancelled'
+
+export interface Approval {
+  readonly id: string
+  readonly agent: string
+  readonly server: string
+  readonly tool: string
+  /** The tool's definition that was asked about. */
+  readonly fingerprint: string
+  readonly argumentsHash: string
+  /** Scrubbed JSON, for people. */
+  readonly arguments: string
+  readonly estimate?: number | undefined
+  readonly status: ApprovalStatus
+  readonly createdAt: number
+  readonly expiresAt: number
+  readonly decidedAt?: number | undefined
+  readonly decidedBy?: string | undefined
+  readonly remember?: string | undefined
+}
+
+export interface Decision {
+  readonly at: number
+  readonly by?: string | undefined
+  readonly remember?: string | undefined
+}
+
+export interface Approvals {
+  add(approval: Approval): Promise<void>
+  get(id: string): Promise<Approval | undefined>
+  /** Oldest first. */
+  list(filter: { status?: ApprovalStatus; agent?: string }): Promise<Approval[]>
+  /** Moves it from one status to another; false when it is not in the first (any more). */
+  decide(id: string, from: ApprovalStatus, to: ApprovalStatus, decision?: Decision): Promise<boolean>
+  /** Expires what is still pending at its end; tells how many. */
+  expire(now: number): Promise<number>
+}
+
+/** A definition that differs from the accepted one and waits for a person. */
+export interface PendingPin {
+  readonly fingerprint: string
+  readonly definition: string
+  readonly seenAt: number
+}
+
+export interface Pin {
+  readonly server: string
+  readonly tool: string
+  readonly fingerprint: string
+  /** JSON text. */
+  readonly definition: string
+  readonly firstSeen: number
+  readonly acceptedAt?: number | undefined
+  readonly pending?: PendingPin | undefined
+  readonly removedAt?: number | undefined
+}
+
+export interface Pins {
+  /** False when the tool has a pin already, which stays as it is. */
+  add(pin: Pin): Promise<boolean>
+  get(server: string, tool: string): Promise<Pin | undefined>
+  /** By server and tool. */
+  list(server?: string): Promise<Pin[]>
+  /** Keeps a changed definition beside the accepted one; undefined takes it away. */
+  propose(server: string, tool: string, pending: PendingPin | undefined): Promise<boolean>
+  /** Makes the definition of that fingerprint the accepted one; false when it is no longer what was shown. */
+  accept(server: string, tool: string, fingerprint: string, at: number): Promise<boolean>
+  /** Notes that the server no longer offers the tool, or (undefined) that it does again. */
+  setRemoved(server: string, tool: string, at: number | undefined): Promise<boolean>
+}
+
+export interface EnergyAccount {
+  readonly agent: string
+  readonly level: number
+  /** When the level was true; recovery is counted from here. */
+  readonly at: number
+  /** Taken from the level and not yet settled. */
+  readonly lease: number
+}
+
+export interface EnergyEntry {
+  readonly agent: string
+  readonly delta: number
+  readonly reason: string
+  readonly at: number
+  readonly call?: string | undefined
+}
+
+/** What an entry says besides whose it is. */
+export type EnergyNote = Omit<EnergyEntry, 'agent' | 'delta'>
+
+export interface EnergyChange {
+  readonly account: Omit<EnergyAccount, 'agent'>
+  readonly entry?: Omit<EnergyEntry, 'agent'> | undefined
+}
+
+export interface Energy {
+  account(agent: string): Promise<EnergyAccount | undefined>
+  accounts(): Promise<EnergyAccount[]>
+  /**
+   * Changes an account while no other process does. `next` is given what is there and must have no effects of its
+   * own, for it may be called again; undefined leaves all as it is. Tells the account as it then stands.
+   */
+  change(
+    agent: string,
+    next: (account: EnergyAccount | undefined) => EnergyChange | undefined,
+  ): Promise<EnergyAccount | undefined>
+  /** Takes `amount` off the level and writes the entry; false, and nothing happens, when the level is lower. */
+  spend(agent: string, amount: number, note: EnergyNote): Promise<boolean>
+  /** Oldest first. */
+  entries(agent: string, since?: number): Promise<EnergyEntry[]>
+}

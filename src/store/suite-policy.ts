@@ -1,0 +1,172 @@
+// What every store must do with tokens, rules, approvals, pins and energy.
+
+import { expect, test } from 'vitest'
+import type { Approval, Pin } from './policy.ts'
+import type { NewPlace } from './suite.ts'
+
+export function policySuite(name: string, place: NewPlace): void {
+  test(`${name}: tokens are added, found while they are good, and revoked by agent or by hash`, async () => {
+    const { store } = await place()
+    const token = (agent: string, hash: string, createdAt: number) => ({ agent, hash, createdAt })
+    await store.agents.add(token('cto', 'aa1', 1))
+    await store.agents.add({ ...token('cto', 'ab2', 2), expiresAt: 100 })
+    await store.agents.add(token('cfo', 'ac3', 3))
+    const active = async (now: number) => (await store.agents.active(now)).map(({ hash }) => hash)
+    expect(await active(99)).toEqual(['ac3', 'aa1', 'ab2'])
+    expect(await active(100)).toEqual(['ac3', 'aa1'])
+    expect(await store.agents.revoke('cto', 50, 'ab')).toBe(1)
+    expect(await active(60)).toEqual(['ac3', 'aa1'])
+    expect(await store.agents.list('cto')).toEqual([
+      token('cto', 'aa1', 1),
+      { ...token('cto', 'ab2', 2), expiresAt: 100, revokedAt: 50 },
+    ])
+    expect(await store.agents.revoke('cto', 60)).toBe(1)
+    expect(await store.agents.revoke('cto', 70)).toBe(0)
+    expect(await active(60)).toEqual(['ac3'])
+  })
+
+  test(`${name}: a rule never comes back wider than it was given`, async () => {
+    const { store } = await place()
+    const wide = {
+      id: 'b',
+      server: 'github',
+      decision: 'allow',
+      createdAt: 1,
+      note: 'said at the console',
+    } as const
+    const narrow = {
+      id: 'a',
+      agent: 'cto',
+      server: 'git\0hub',
+      tool: 'x',
+      decision: 'deny',
+      createdAt: 2,
+    } as const
+    await store.rules.add(wide)
+    await store.rules.add(narrow)
+    expect(await store.rules.list()).toEqual([wide, { ...narrow, server: 'git\ufffdhub' }])
+    expect(await store.rules.remove('b')).toBe(true)
+    expect(await store.rules.remove('b')).toBe(false)
+    expect(await store.rules.list()).toHaveLength(1)
+  })
+
+  const approval: Approval = {
+    id: 'p1',
+    agent: 'cto',
+    server: 'github',
+    tool: 'merge',
+    fingerprint: 'f',
+    argumentsHash: 'h',
+    arguments: '{}',
+    estimate: 4.5,
+    status: 'pending',
+    createdAt: 10,
+    expiresAt: 100,
+  }
+
+  test(`${name}: of all who decide an approval, one does`, async () => {
+    const { store, another } = await place()
+    const other = await another()
+    await store.approvals.add(approval)
+    const decided = await Promise.all([
+      store.approvals.decide('p1', 'pending', 'allowed', { at: 20, by: 'ann', remember: 'always' }),
+      other.approvals.decide('p1', 'pending', 'allowed', { at: 20, by: 'ann', remember: 'always' }),
+      store.approvals.decide('p1', 'pending', 'allowed', { at: 20, by: 'ann', remember: 'always' }),
+    ])
+    expect(decided.filter(Boolean)).toHaveLength(1)
+    expect(await store.approvals.decide('p1', 'allowed', 'used')).toBe(true)
+    expect(await store.approvals.decide('p1', 'allowed', 'used')).toBe(false)
+    expect(await store.approvals.decide('none', 'pending', 'denied')).toBe(false)
+    const after = { status: 'used', decidedAt: 20, decidedBy: 'ann', remember: 'always' } as const
+    expect(await other.approvals.get('p1')).toEqual({ ...approval, ...after })
+  })
+
+  test(`${name}: approvals are listed by status and agent, and expire at their end`, async () => {
+    const { store } = await place()
+    await store.approvals.add(approval)
+    await store.approvals.add({ ...approval, id: 'p2', agent: 'cfo', createdAt: 5, expiresAt: 50 })
+    expect((await store.approvals.list({ status: 'pending' })).map(({ id }) => id)).toEqual(['p2', 'p1'])
+    expect(await store.approvals.expire(49)).toBe(0)
+    expect(await store.approvals.expire(50)).toBe(1)
+    expect(await store.approvals.list({ status: 'expired' })).toMatchObject([{ id: 'p2', decidedAt: 50 }])
+    expect((await store.approvals.list({ agent: 'cto' })).map(({ id }) => id)).toEqual(['p1'])
+    expect(await store.approvals.get('none')).toBeUndefined()
+  })
+
+  test(`${name}: a pin keeps what was accepted until what was shown is accepted`, async () => {
+    const { store } = await place()
+    const pin: Pin = { server: 's', tool: 't', fingerprint: 'f1', definition: '{"v":1}', firstSeen: 1 }
+    expect(await store.pins.add(pin)).toBe(true)
+    expect(await store.pins.add({ ...pin, fingerprint: 'f9' })).toBe(false)
+    expect(await store.pins.accept('s', 't', 'f9', 2)).toBe(false)
+    expect(await store.pins.accept('s', 't', 'f1', 2)).toBe(true)
+    const pending = { fingerprint: 'f2', definition: '{"v":2}', seenAt: 5 }
+    expect(await store.pins.propose('s', 't', pending)).toBe(true)
+    expect(await store.pins.get('s', 't')).toEqual({ ...pin, acceptedAt: 2, pending })
+    await store.pins.propose('s', 't', { ...pending, fingerprint: 'f3' })
+    expect(await store.pins.accept('s', 't', 'f2', 6)).toBe(false)
+    expect(await store.pins.accept('s', 't', 'f3', 6)).toBe(true)
+    expect(await store.pins.get('s', 't')).toEqual({
+      ...pin,
+      fingerprint: 'f3',
+      definition: '{"v":2}',
+      acceptedAt: 6,
+    })
+    await store.pins.propose('s', 't', pending)
+    await store.pins.propose('s', 't', undefined)
+    await store.pins.setRemoved('s', 't', 9)
+    expect(await store.pins.list('s')).toMatchObject([{ fingerprint: 'f3', removedAt: 9 }])
+    await store.pins.setRemoved('s', 't', undefined)
+    expect((await store.pins.list())[0]?.removedAt).toBeUndefined()
+    expect(await store.pins.list('other')).toEqual([])
+    expect(await store.pins.propose('s', 'none', pending)).toBe(false)
+  })
+
+  test(`${name}: energy is never spent below zero, whoever spends`, async () => {
+    const { store, another } = await place()
+    const other = await another()
+    expect(await store.energy.spend('cto', 1, { reason: 'call', at: 1 })).toBe(false)
+    await store.energy.change('cto', () => ({
+      account: { level: 10, at: 1, lease: 0 },
+      entry: { delta: 10, reason: 'opened', at: 1 },
+    }))
+    const spent = await Promise.all(
+      Array.from({ length: 30 }, (_, index) =>
+        (index % 2 === 0 ? store : other).energy.spend('cto', 1, {
+          reason: 'call',
+          at: 2,
+          call: `c${index}`,
+        }),
+      ),
+    )
+    expect(spent.filter(Boolean)).toHaveLength(10)
+    expect(await store.energy.account('cto')).toEqual({ agent: 'cto', level: 0, at: 1, lease: 0 })
+    expect(await store.energy.spend('cto', -5, { reason: 'trick', at: 3 })).toBe(false)
+    expect(await store.energy.spend('cto', Number.NaN, { reason: 'trick', at: 3 })).toBe(false)
+    const entries = await other.energy.entries('cto')
+    expect(entries).toHaveLength(11)
+    expect(entries.reduce((sum, { delta }) => sum + delta, 0)).toBe(0)
+    expect(await other.energy.entries('cto', 2)).toHaveLength(10)
+    expect(entries[0]).toEqual({ agent: 'cto', delta: 10, reason: 'opened', at: 1 })
+  })
+
+  test(`${name}: an account changes as a whole or not at all`, async () => {
+    const { store } = await place()
+    const lease = (amount: number) =>
+      store.energy.change('cto', (account) => {
+        if (account === undefined || account.level < amount) return undefined
+        return { account: { level: account.level - amount, at: 2, lease: account.lease + amount } }
+      })
+    expect(await lease(5)).toBeUndefined()
+    await store.energy.change('cto', () => ({ account: { level: 8, at: 1, lease: 0 } }))
+    expect(await lease(5)).toEqual({ agent: 'cto', level: 3, at: 2, lease: 5 })
+    expect(await lease(5)).toEqual({ agent: 'cto', level: 3, at: 2, lease: 5 })
+    const below = store.energy.change('cto', () => ({
+      account: { level: -1, at: 3, lease: 0 },
+      entry: { delta: -4, reason: 'bug', at: 3 },
+    }))
+    await expect(below).rejects.toThrow()
+    expect(await store.energy.accounts()).toEqual([{ agent: 'cto', level: 3, at: 2, lease: 5 }])
+    expect(await store.energy.entries('cto')).toEqual([])
+  })
+}
