@@ -1,4 +1,4 @@
-// Which servers somebody may use. Pure; the same answer filters lists and lets calls through.
+// Who acts. What they may is decided in `decide.ts`.
 
 import { Fault } from '../base/fault.ts'
 import { nearest } from '../base/suggest.ts'
@@ -20,20 +20,5 @@ export function actorOf(name: string, assignments: readonly Assignment[]): Actor
       : ids.length > 0
         ? 'run: busbar agents list'
         : `run: busbar agents add ${name}`,
-  })
-}
-
-export function mayUse(actor: Actor, server: string, assignments: readonly Assignment[]): boolean {
-  if (actor.kind === 'owner') return true
-  return assignments.find(({ id }) => id === actor.id)?.servers.includes(server) ?? false
-}
-
-/** The same words whether a server exists or not: who may not use it learns nothing about it. */
-export function noAccess(actor: Actor, server: string): Fault {
-  const who = actor.kind === 'owner' ? 'the owner' : actor.id
-  return new Fault('NO_ACCESS', `${who} has no server ${JSON.stringify(server)}`, {
-    hint:
-      actor.kind === 'agent' ? `list it under agents.${actor.id}.servers, or ask the owner to` : undefined,
-    server,
   })
 }
