@@ -1,0 +1,150 @@
+// Every call has one row, whatever becomes of the process.
+
+import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test, vi } from 'vitest'
+import { beginLine, type CallEnd, endLine } from './line.ts'
+import { call, deadPid, journals, OK, place } from './testing.ts'
+
+test('a call is one row with what was said at its begin and at its end', async () => {
+  const { open, invocations } = await place()
+  const recorder = await open()
+  const start = call('a', { conversation: 'c', arguments: '{"text":"line\\nbreak \u2028"}' })
+  const ticket = recorder.begin(start)
+  const end: CallEnd = {
+    duration: 2.5,
+    outcome: 'error',
+    code: 'TOOL_FAILED',
+    error: 'issue 12 is gone',
+    energy: 4,
+    resultBytes: 9,
+    result: () => 'gone',
+  }
+  recorder.end(ticket, end)
+  recorder.end(ticket, OK)
+  recorder.end(99, OK)
+  await recorder.flush()
+  expect(await invocations.list({})).toEqual([
+    { seq: 1, ...start, ...end, result: 'gone', pattern: 'issue <number> is gone' },
+  ])
+  expect(recorder.recovered).toEqual({ ended: 0, unknown: 0 })
+})
+
+test('rows go to the store by themselves, after a time or when there are many', async () => {
+  const { open, ids } = await place()
+  const slow = await open({ batch: { rows: 1000, milliseconds: 20 } })
+  slow.end(slow.begin(call('a')), OK)
+  await vi.waitUntil(async () => (await ids()).length === 1)
+  const many = await open({ batch: { rows: 3, milliseconds: 1e6 } })
+  for (const id of ['b', 'c', 'd']) many.end(many.begin(call(id)), OK)
+  await vi.waitUntil(async () => (await ids()).length === 4)
+})
+
+test('the journal is empty when nothing is open, and gone when it is closed', async () => {
+  const { open, folder } = await place()
+  const recorder = await open()
+  const [name = ''] = journals(folder)
+  const file = join(folder, name)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  const first = recorder.begin(call('a'))
+  const second = recorder.begin(call('b'))
+  recorder.end(first, OK)
+  await recorder.flush()
+  expect(statSync(file).size).toBeGreaterThan(0)
+  recorder.end(second, OK)
+  await recorder.flush()
+  expect(statSync(file).size).toBe(0)
+  await recorder.close()
+  expect(journals(folder)).toEqual([])
+})
+
+test('what is open at the close was cancelled; afterwards nothing begins', async () => {
+  const { open, invocations } = await place()
+  const recorder = await open()
+  const ticket = recorder.begin(call('a', { startedAt: Date.now() }))
+  await Promise.all([recorder.close(), recorder.close()])
+  recorder.end(ticket, OK)
+  expect(await invocations.list({})).toMatchObject([{ id: 'a', outcome: 'cancelled', code: 'CLOSED' }])
+  expect(() => recorder.begin(call('b'))).toThrow(expect.objectContaining({ code: 'CLOSED' }))
+})
+
+test('calls of a process that died are recorded once, those without an end as unknown', async () => {
+  const { open, folder, invocations, ids, trouble } = await place()
+  await (await open()).close()
+  const pid = deadPid()
+  const name = (letter: string) => join(folder, `${pid}.1.${letter.repeat(16)}.journal`)
+  const failed: CallEnd = { ...OK, outcome: 'error', error: 'no 1', code: 'TOOL_FAILED' }
+  writeFileSync(
+    name('a'),
+    beginLine(1, call('ended')) +
+      beginLine(2, call('open')) +
+      endLine(1, failed) +
+      endLine(7, OK) +
+      beginLine(3, call('carried')) +
+      'no line\n' +
+      beginLine(4, call('stored')),
+  )
+  // Carried over to a second file, where it ended; the last line was being written.
+  writeFileSync(
+    name('b'),
+    beginLine(3, call('carried')) + endLine(3, OK) + endLine(4, OK) + beginLine(5, call('half')).slice(0, -2),
+  )
+  await invocations.append([{ ...call('stored'), ...OK, result: undefined }])
+  const recorder = await open()
+  expect(await ids()).toEqual(['open unknown', 'carried ok', 'ended error', 'stored ok'])
+  expect((await invocations.list({}))[0]).toMatchObject({ code: 'CRASHED', duration: 0, startedAt: 5 })
+  expect((await invocations.list({ outcome: 'error' }))[0]).toMatchObject({ pattern: 'no <number>' })
+  expect(recorder.recovered).toEqual({ ended: 2, unknown: 2 })
+  expect(existsSync(name('a')) || existsSync(name('b'))).toBe(false)
+  expect(trouble).toEqual([])
+})
+
+test('journals of living processes and other files are left alone', async () => {
+  const { open, folder, ids } = await place()
+  const living = await open()
+  const ticket = living.begin(call('a'))
+  writeFileSync(join(folder, 'notes.txt'), 'mine')
+  const next = await open()
+  expect(next.recovered).toEqual({ ended: 0, unknown: 0 })
+  living.end(ticket, OK)
+  await living.flush()
+  expect(await ids()).toEqual(['a ok'])
+  expect(existsSync(join(folder, 'notes.txt'))).toBe(true)
+})
+
+test('a process that got a dead one’s number is not taken for it', async () => {
+  const { open, folder, ids } = await place()
+  await (await open()).close()
+  writeFileSync(join(folder, `${process.pid}.1.${'a'.repeat(16)}.journal`), beginLine(1, call('a')))
+  await open()
+  expect(await ids()).toEqual(['a unknown'])
+})
+
+test('a journal that has grown is begun anew with what is open', async () => {
+  const { open, folder, ids } = await place()
+  const recorder = await open()
+  const [before = ''] = journals(folder)
+  const long = recorder.begin(call('long', { arguments: 'kept' }))
+  for (let index = 0; index < 50; index++)
+    recorder.end(recorder.begin(call(`a${index}`, { arguments: 'x'.repeat(100_000) })), OK)
+  await recorder.flush()
+  const [after = '', ...more] = journals(folder)
+  expect(more).toEqual([])
+  expect(after).not.toBe(before)
+  expect(readFileSync(join(folder, after), 'utf8')).toBe(beginLine(long, call('long', { arguments: 'kept' })))
+  recorder.end(long, OK)
+  await recorder.flush()
+  expect((await ids())[0]).toBe('long ok')
+  expect(statSync(join(folder, after)).size).toBe(0)
+})
+
+test('a line longer than what is read at once is read whole', async () => {
+  const { open, folder, invocations } = await place()
+  await (await open()).close()
+  const file = join(folder, `${deadPid()}.1.${'a'.repeat(16)}.journal`)
+  const text = 'é'.repeat(1_500_000)
+  writeFileSync(file, beginLine(1, call('a', { arguments: text })))
+  appendFileSync(file, endLine(1, OK))
+  await open()
+  expect((await invocations.list({}))[0]?.arguments).toBe(text)
+})

@@ -1,0 +1,107 @@
+// The store and the recorder of one hub, with what is kept of a call and what must never be: where they are, the key that
+// seals the record, and the secrets that are taken out.
+
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { randomHex } from '../base/digest.ts'
+import { Fault } from '../base/fault.ts'
+import { type Places, prepareFolder, unsafeReason } from '../base/places.ts'
+import { scrubber } from '../base/redact.ts'
+import type { Snapshot } from '../config/snapshot.ts'
+import { allSecrets } from '../connect/secrets.ts'
+import { openStore } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
+import { Observer } from './observe.ts'
+import { Recorder } from './recorder.ts'
+import type { RecordLevel } from './summary.ts'
+
+export class Records {
+  readonly store: Store
+  readonly recorder: Recorder
+  /** Told of what stops no call but should be known. */
+  readonly trouble: (message: string) => void
+  readonly observer: Observer
+  #level: RecordLevel = 'shape'
+  #scrub: (text: string) => string = (text) => text
+
+  private constructor(store: Store, recorder: Recorder, trouble: (message: string) => void) {
+    this.store = store
+    this.recorder = recorder
+    this.trouble = trouble
+    this.observer = new Observer(recorder)
+  }
+
+  static async open(active: Snapshot, trouble: (message: string) => void): Promise<Records> {
+    if (active.config.store !== 'sqlite')
+      throw new Fault('NOT_SUPPORTED', 'records are kept in SQLite only, so far', {
+        hint: 'set store: sqlite',
+      })
+    const { places } = active
+    prepareFolder(places.state)
+    const store = await openStore({
+      file: join(places.state, 'busbar.db'),
+      hmacKey: sealKey(places),
+      onTrouble: trouble,
+    })
+    try {
+      const folder = join(places.state, 'journal')
+      const records = new Records(store, await Recorder.open({ store, folder, onTrouble: trouble }), trouble)
+      records.adopt(active)
+      return records
+    } catch (error) {
+      await store.close()
+      throw error
+    }
+  }
+
+  /** How much of a call is kept. */
+  get level(): RecordLevel {
+    return this.#level
+  }
+
+  /** Takes every secret of the configuration out of a text. */
+  get scrub(): (text: string) => string {
+    return this.#scrub
+  }
+
+  /** Follows another configuration. */
+  adopt(active: Snapshot): void {
+    this.#level = active.config.record
+    this.#scrub = scrubber(allSecrets(active))
+    // When a server was first seen is part of what is told of it.
+    this.store.servers
+      .noteServers([...active.servers.keys()], Date.now())
+      .catch((error: unknown) => this.trouble(error instanceof Error ? error.message : String(error)))
+  }
+
+  async close(): Promise<void> {
+    await this.recorder.close()
+    await this.store.close()
+  }
+}
+
+// --- internal ---
+
+/** Outside the state folder: who can only write there cannot seal what was changed. */
+function sealKey({ config }: Places): string {
+  const file = join(config, 'record.key')
+  prepareFolder(config)
+  const reason = unsafeReason(file)
+  if (reason !== undefined)
+    throw new Fault('STATE_REFUSED', `${file} ${reason}`, { hint: 'check who wrote it, then move it aside' })
+  if (!existsSync(file)) makeKey(file)
+  return readFileSync(file, 'utf8').trim()
+}
+
+/** In one step, and never over another process's: what was sealed with a key that is gone cannot be checked. */
+function makeKey(file: string): void {
+  const draft = `${file}.${randomHex(6)}`
+  writeFileSync(draft, `${randomHex(32)}\n`, { mode: 0o600, flag: 'wx' })
+  try {
+    linkSync(draft, file)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  } finally {
+    rmSync(draft, { force: true })
+  }
+}

@@ -1,0 +1,113 @@
+// Every call has one row, whatever becomes of the store and the disk.
+
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test, vi } from 'vitest'
+import { Fault } from '../base/fault.ts'
+import type { Invocation, Invocations } from '../store/invocation.ts'
+import { beginLine, endLine } from './line.ts'
+import { call, deadPid, journals, OK, place } from './testing.ts'
+
+/** A store of calls that fails until it is told not to. */
+function failing(invocations: Invocations): {
+  readonly invocations: Invocations
+  failing: boolean
+  tries: number
+} {
+  const state = {
+    failing: true,
+    tries: 0,
+    invocations: {
+      ...invocations,
+      append: async (rows: readonly Invocation[]) => {
+        state.tries += 1
+        if (state.failing) throw new Fault('STORE_UNAVAILABLE', 'the disk is full')
+        await invocations.append(rows)
+      },
+    },
+  }
+  return state
+}
+
+test('a store that fails when it is opened keeps nothing from being recorded later', async () => {
+  const { open, folder, invocations, ids, trouble } = await place()
+  await (await open()).close()
+  const file = join(folder, `${deadPid()}.1.${'a'.repeat(16)}.journal`)
+  writeFileSync(file, beginLine(1, call('a')) + endLine(1, OK))
+  const recorder = await open({ store: failing(invocations) })
+  expect(trouble).toHaveLength(1)
+  expect(recorder.begin(call('b'))).toBe(1)
+  expect(existsSync(file)).toBe(true)
+  await open()
+  expect(await ids()).toEqual(['a ok'])
+})
+
+test('while the store fails rows stay, one is told once, and later all are there', async () => {
+  const { open, invocations, ids, trouble } = await place()
+  const store = failing(invocations)
+  const recorder = await open({ store, batch: { rows: 4, milliseconds: 1 } })
+  store.tries = 0
+  for (let index = 0; index < 10; index++) recorder.end(recorder.begin(call(`a${index}`)), OK)
+  await vi.waitUntil(() => store.tries > 3)
+  expect(trouble.filter((message) => message.includes('the disk is full'))).toHaveLength(1)
+  expect(await ids()).toEqual([])
+  store.failing = false
+  await vi.waitUntil(async () => (await ids()).length === 10)
+  await recorder.close()
+  expect(new Set(await ids()).size).toBe(10)
+})
+
+test('memory is bounded while the store fails: the journal has the rest, and brings it in', async () => {
+  const { open, folder, invocations, ids } = await place()
+  const store = failing(invocations)
+  const recorder = await open({ store, batch: { rows: 100, milliseconds: 1e6 } })
+  recorder.end(recorder.begin(call('first')), OK)
+  await recorder.flush()
+  for (let index = 0; index < 10_100; index++) recorder.end(recorder.begin(call(`a${index}`)), OK)
+  await recorder.flush()
+  store.failing = false
+  await recorder.flush()
+  expect(await ids()).toHaveLength(10_101)
+  expect(await invocations.verify()).toEqual({ ok: true, rows: 10_101 })
+  const [name = ''] = journals(folder)
+  expect(statSync(join(folder, name)).size).toBe(0)
+})
+
+test('a recorder that is closed while the store fails leaves its journal to the next start', async () => {
+  const { open, folder, invocations, ids } = await place()
+  const recorder = await open({ store: failing(invocations) })
+  recorder.end(recorder.begin(call('a')), OK)
+  recorder.begin(call('b'))
+  await recorder.close()
+  const [name = ''] = journals(folder)
+  // As if this process had ended since.
+  renameSync(join(folder, name), join(folder, name.replace(/^\d+/, String(deadPid()))))
+  const next = await open()
+  expect(next.recovered).toEqual({ ended: 2, unknown: 0 })
+  expect(await ids()).toEqual(['b cancelled', 'a ok'])
+})
+
+test('a full disk refuses what begins, keeps what ends, and spoils nothing', async () => {
+  const { open, folder, ids, trouble } = await place()
+  let room = Number.POSITIVE_INFINITY
+  const write = (file: number, text: string) => {
+    if (room === 0) throw Object.assign(new Error('no space left'), { code: 'ENOSPC' })
+    return writeSync(file, text.slice(0, room))
+  }
+  const recorder = await open({ write })
+  const first = recorder.begin(call('a'))
+  room = 5
+  expect(() => recorder.begin(call('b'))).toThrow(expect.objectContaining({ code: 'STORE_UNAVAILABLE' }))
+  room = 0
+  expect(() => recorder.begin(call('c'))).toThrow(expect.objectContaining({ code: 'STORE_UNAVAILABLE' }))
+  recorder.end(first, OK)
+  expect(trouble).toHaveLength(1)
+  room = Number.POSITIVE_INFINITY
+  const last = recorder.begin(call('d'))
+  const [name = ''] = journals(folder)
+  const lines = readFileSync(join(folder, name), 'utf8').split('\n')
+  expect(lines).toEqual([beginLine(1, call('a')).trim(), '["b",', beginLine(4, call('d')).trim(), ''])
+  recorder.end(last, OK)
+  await recorder.flush()
+  expect(await ids()).toEqual(['d ok', 'a ok'])
+})
