@@ -1,33 +1,38 @@
 // The hub: all layers wired into one object. Gateway, command line and embedding programs use it alike.
 
+import { eventStream } from './base/event-stream.ts'
 import { Fault } from './base/fault.ts'
 import { type Environment, type Places, placesOf } from './base/places.ts'
 import { isRecord } from './base/record.ts'
 import { VERSION } from './base/version.ts'
-import type { CallContext } from './call/call.ts'
+import { sees } from './call/admit.ts'
+import type { CallContext, Surface } from './call/context.ts'
 import { AgentHandle } from './call/handle.ts'
+import { resourceTools } from './call/resource-tools.ts'
+import { Validators } from './call/validate.ts'
+import { Views } from './call/view.ts'
 import { effective } from './config/effective.ts'
 import { errorsOf, type LoadOptions, loadConfig } from './config/load.ts'
 import { configFault } from './config/problem.ts'
-import type { ServerInput } from './config/schema-server.ts'
 import type { Snapshot } from './config/snapshot.ts'
 import { recordTrust, trustSubjects } from './config/trust.ts'
 import type { Handlers } from './connect/answers.ts'
 import type { Connection } from './connect/connection.ts'
 import type { InProcessServer } from './connect/in-process.ts'
+import { type HubConfig, type HubServer, withoutInstances } from './connect/instances.ts'
 import { type Applied, type Change, Manager, type ManagerEvent } from './connect/manager.ts'
 import { closeInheritedFiles } from './connect/process/inherited-files.ts'
 import { type Ledger, openLedger, type Reaped, reapDeadOwners } from './connect/process/ledger.ts'
 import type { ServerStatus } from './connect/status.ts'
 import { type Actor, actorOf, OWNER } from './policy/access.ts'
-
-/** A server as a program gives it: an entry, or an SDK server object that lives in this process. */
-export type HubServer = ServerInput | { readonly type: 'sdk'; readonly instance: InProcessServer }
-
-export interface HubConfig {
-  readonly servers?: Readonly<Record<string, HubServer>>
-  readonly [key: string]: unknown
-}
+import { Rulebook } from './policy/facts.ts'
+import type { ObservedBy } from './record/observe.ts'
+import { Records } from './record/records.ts'
+import { loadTracing, type Tracing } from './record/trace.ts'
+import type { NativeTool } from './registry/native.ts'
+import { Registry } from './registry/registry.ts'
+import type { Invocations } from './store/invocation.ts'
+import type { Store } from './store/store.ts'
 
 export interface HubOptions extends Handlers {
   /** A file, or the configuration itself; default: the files that `busbar` finds. */
@@ -40,6 +45,10 @@ export interface HubOptions extends Handlers {
   readonly trust?: boolean | undefined
   /** Whether servers start now; default: yes. */
   readonly start?: boolean | undefined
+  /** Where calls are recorded: the configured store (default), or nowhere. */
+  readonly store?: 'none' | undefined
+  /** @internal By which door calls come in. */
+  readonly surface?: Surface | undefined
   /** Told from the first moment on; `on` can be used later. */
   readonly onEvent?: ((event: HubEvent) => void) | undefined
 }
@@ -47,13 +56,12 @@ export interface HubOptions extends Handlers {
 /** Another configuration, made from the one that is followed. */
 type Next = (config: HubOptions['config']) => HubConfig
 
-/** Events that are kept for somebody who reads slowly. */
-const EVENT_LIMIT = 10_000
-
 export type HubEvent =
   | ManagerEvent
   /** Servers that a killed run had left behind, and that are gone now. */
   | { readonly type: 'reaped'; readonly processes: readonly Reaped[] }
+  /** Something a person should know that stops nothing. */
+  | { readonly type: 'trouble'; readonly message: string }
   | { readonly type: 'closed' }
 
 /** Reads the configuration, ends what an earlier run left behind, and starts what starts by itself. */
@@ -79,6 +87,10 @@ export class Hub {
   readonly #listeners = new Set<(event: HubEvent) => void>()
   #instances: Readonly<Record<string, InProcessServer>> = {}
   readonly #context: CallContext
+  readonly #registry: Registry
+  #records: Records | undefined
+  #tracing: Tracing | undefined
+  #rules: Rulebook | undefined
   #config: HubOptions['config']
   #active: Snapshot | undefined
   #ledger: Ledger | undefined
@@ -103,16 +115,73 @@ export class Hub {
       },
       (event) => this.#emit(event),
     )
-    this.#context = {
+    this.#registry = new Registry(this.#manager)
+    const rules = () => this.#rules ?? NO_RULES
+    const context: CallContext = {
       manager: this.#manager,
+      registry: this.#registry,
       handlers,
-      assignments: () => this.#active?.assignments ?? [],
+      validators: new Validators(),
+      views: new Views(this.#registry, rules, (actor, tool) => sees(context, actor, tool)),
+      rules,
+      active: () => this.snapshot,
+      recording: () => this.#records,
+      tracing: () => this.#tracing,
+      trouble: (message) => this.#emit({ type: 'trouble', message }),
     }
+    this.#context = context
+    const as = (agent: string | undefined) => this.as(agent)
+    for (const tool of resourceTools(as, (agent) => this.#hasResources(agent))) this.#registry.register(tool)
   }
 
   /** An agent's view, `agent/worker` for a worker's; without a name the owner's, who may use everything. */
   as(agent?: string): AgentHandle {
-    return new AgentHandle(this.#context, this.actor(agent))
+    return this.door(agent, this.#options.surface ?? 'library')
+  }
+
+  /** @internal The same by another door. */
+  door(agent: string | undefined, surface: Surface): AgentHandle {
+    return new AgentHandle(this.#context, { actor: this.actor(agent), surface })
+  }
+
+  /** Tools that run in this process, offered next to those of servers. */
+  readonly tools = {
+    /** Adds one; the returned function takes it away. */
+    register: (tool: NativeTool): (() => void) => {
+      const off = this.#registry.register(tool)
+      this.#emit({ type: 'tools-change', server: '' })
+      return () => {
+        off()
+        this.#emit({ type: 'tools-change', server: '' })
+      }
+    },
+    unregister: (name: string): boolean => {
+      const was = this.#registry.unregister(name)
+      if (was) this.#emit({ type: 'tools-change', server: '' })
+      return was
+    },
+  }
+
+  /** What was recorded: every call with its outcome. */
+  get calls(): Invocations {
+    return this.store.invocations
+  }
+
+  /** @internal */
+  get store(): Store {
+    if (this.#records === undefined)
+      throw new Fault('NOT_SUPPORTED', 'this hub keeps no record', { hint: 'leave out store: none' })
+    return this.#records.store
+  }
+
+  /** Counts the calls in a message that another engine streams (`mcp__server__tool` blocks); says how many began. */
+  observe(message: unknown, by?: ObservedBy): number {
+    return this.#records?.observer.observe(message, by) ?? 0
+  }
+
+  /** Waits until everything that was recorded so far is in the store. */
+  async flush(): Promise<void> {
+    await this.#records?.recorder.flush()
   }
 
   /** @internal */
@@ -168,36 +237,11 @@ export class Hub {
 
   /** What happens from now on, as a stream; ends with the hub, or when the signal fires. */
   events(signal?: AbortSignal): AsyncGenerator<HubEvent, void, undefined> {
-    const queue: HubEvent[] = []
-    let wake: () => void = () => undefined
-    const off = this.on((event) => {
-      queue.push(event)
-      // Who does not read loses the oldest.
-      if (queue.length > EVENT_LIMIT) queue.shift()
-      wake()
-    })
-    const isOver = () => signal?.aborted === true || this.#ended
-    return stream()
-
-    async function* stream(): AsyncGenerator<HubEvent, void, undefined> {
-      const stop = () => wake()
-      signal?.addEventListener('abort', stop, { once: true })
-      try {
-        for (;;) {
-          for (let event = queue.shift(); event !== undefined; event = queue.shift()) {
-            yield event
-            if (signal?.aborted) return
-          }
-          if (isOver()) return
-          await new Promise<void>((resolve) => {
-            wake = resolve
-          })
-        }
-      } finally {
-        off()
-        signal?.removeEventListener('abort', stop)
-      }
-    }
+    return eventStream(
+      (listener) => this.on(listener),
+      () => this.#ended,
+      signal,
+    )
   }
 
   /** @internal */
@@ -207,22 +251,35 @@ export class Hub {
 
   /** @internal */
   async startWith(active: Snapshot): Promise<void> {
-    this.#active = active
+    this.#adopt(active)
     // Before anything is started: what a killed run left may hold a file or a port that a server needs.
     const processes = await reapDeadOwners(this.places)
     if (processes.length > 0) this.#emit({ type: 'reaped', processes })
     this.#manager.apply(active, { start: this.#options.start ?? true })
+    // While servers start.
+    if (this.#options.start !== false) this.#context.validators.warm()
+    this.#tracing = await loadTracing()
+    if (this.#options.store === 'none') return
+    const trouble = (message: string) => this.#emit({ type: 'trouble', message })
+    try {
+      this.#records = await Records.open(active, trouble)
+    } catch (error) {
+      // Nothing was called yet, and nothing may be left running.
+      await this.#manager.close()
+      throw error
+    }
   }
 
   /** @internal Follows a configuration that was read elsewhere. */
   follow(active: Snapshot): Change {
-    this.#active = active
+    this.#adopt(active)
     return this.#manager.apply(active, { start: this.#options.start ?? true })
   }
 
   /** Ends every server; nothing of them is alive afterwards. */
   close(options: { readonly drain?: number } = {}): Promise<void> {
-    this.#closed ??= this.#manager.close(options).finally(() => {
+    this.#closed ??= this.#manager.close(options).finally(async () => {
+      await this.#records?.close()
       this.#ended = true
       this.#emit({ type: 'closed' })
       this.#listeners.clear()
@@ -256,8 +313,26 @@ export class Hub {
     const change = this.#manager.apply(active, { start: true })
     // Servers that were set by hand do not make anybody forget which files there are.
     if (typeof next !== 'function' || typeof this.#config === 'object') this.#config = config
-    this.#active = active
+    this.#adopt(active)
     return change
+  }
+
+  /** What is decided by changes in one step. */
+  #adopt(active: Snapshot): void {
+    this.#active = active
+    this.#rules = new Rulebook(active)
+    this.#records?.adopt(active)
+  }
+
+  #hasResources(agent: string | undefined): boolean {
+    const rules = this.#rules
+    const grants = rules?.grants(agent === undefined ? OWNER : { kind: 'agent', id: agent })
+    return this.#manager.connections.some(
+      ({ name, agreement, off }) =>
+        agreement?.capabilities['resources'] !== undefined &&
+        off === undefined &&
+        (grants === undefined || grants.servers.has(name)),
+    )
   }
 
   async #load(config: HubOptions['config']): Promise<Snapshot> {
@@ -297,22 +372,14 @@ export class Hub {
 
 // --- internal ---
 
+/** Before the configuration was read nobody may do anything. */
+const NO_RULES = new Rulebook({
+  config: { enabled: false } as Snapshot['config'],
+  assignments: [],
+  servers: new Map(),
+})
+
 /** Everything of a configuration but its servers. */
 function settingsOf({ config: { servers: _, ...settings } }: Snapshot): HubConfig {
   return settings
-}
-
-/** Server objects cannot be written down; they are kept aside and the rest is checked like any configuration. */
-function withoutInstances(config: HubConfig): {
-  config: HubConfig
-  instances: Record<string, InProcessServer>
-} {
-  const instances: Record<string, InProcessServer> = {}
-  const servers = Object.entries(config.servers ?? {}).map(([name, server]) => {
-    if (!isRecord(server) || !('instance' in server)) return [name, server]
-    const { instance, ...rest } = server
-    instances[name] = instance
-    return [name, rest]
-  })
-  return { config: { ...config, servers: Object.fromEntries(servers) }, instances }
 }

@@ -3,7 +3,16 @@
 export { CODES, type Code, Fault } from './base/fault.ts'
 export type { Environment, Places } from './base/places.ts'
 export { type CallOptions, JsonText, type Progress } from './call/call.ts'
-export type { AgentHandle, AgentTool, Listed, Readiness, ServerClient } from './call/handle.ts'
+export type {
+  AgentHandle,
+  AgentTool,
+  FoundTool,
+  ProjectedTools,
+  ProjectOptions,
+  Readiness,
+  ServerClient,
+} from './call/handle.ts'
+export type { Listed } from './call/request.ts'
 export type { CallResult, ToolResult } from './call/result.ts'
 export { CATALOG, type CatalogEntry } from './config/catalog.ts'
 export { diffServers, type ServerDiff } from './config/diff.ts'
@@ -28,6 +37,19 @@ export type {
 } from './connect/answers.ts'
 export type { Tool } from './connect/definitions.ts'
 export type { InProcessServer } from './connect/in-process.ts'
+export type { HubConfig, HubServer } from './connect/instances.ts'
 export type { Applied } from './connect/manager.ts'
 export type { ServerStatus, ToolSummary } from './connect/status.ts'
-export { createHub, type Hub, type HubConfig, type HubEvent, type HubOptions, type HubServer } from './hub.ts'
+export { createHub, type Hub, type HubEvent, type HubOptions } from './hub.ts'
+export type { ToolFormat } from './registry/formats/project.ts'
+export type { NamingScheme } from './registry/names.ts'
+export type { NativeCall, NativeTool } from './registry/native.ts'
+export type {
+  ErrorPattern,
+  Invocation,
+  InvocationFilter,
+  Invocations,
+  Outcome,
+  Usage,
+  Verification,
+} from './store/invocation.ts'

@@ -1,25 +1,22 @@
-// The path every tool call takes, whoever makes it: resolve, decide, send. What later decides, meters and records is
-// put in here and nowhere else.
+// The path every tool call takes, whoever makes it: resolve, decide, check, write down, send, write down what came of it.
+// What later asks and meters is put in here and nowhere else.
 
 import { Fault } from '../base/fault.ts'
-import { nearest } from '../base/suggest.ts'
-import type { Assignment } from '../config/resolve.ts'
-import type { Handlers } from '../connect/answers.ts'
+import type { Stop } from '../base/stop.ts'
 import type { Connection } from '../connect/connection.ts'
-import type { Manager } from '../connect/manager.ts'
 import { awake, send } from '../connect/send.ts'
 import type { KnownTool } from '../connect/tool-list.ts'
-import { type Actor, mayUse, noAccess } from '../policy/access.ts'
-import { memberValue, type NotificationMessage } from '../wire/message.ts'
+import type { Actor } from '../policy/access.ts'
+import { serverTool } from '../registry/registry.ts'
+import { memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { paramHeaderValues } from '../wire/param-headers.ts'
-import { CallResult } from './result.ts'
-
-/** What a call needs to know of the hub. */
-export interface CallContext {
-  readonly manager: Manager
-  readonly handlers: Handlers
-  assignments(): readonly Assignment[]
-}
+import { type Admitted, admit, type Target, targetOf, unknownTool } from './admit.ts'
+import { argumentsProblem } from './arguments.ts'
+import { badArguments, checkArguments } from './check.ts'
+import type { CallContext } from './context.ts'
+import { callNative, replyOf } from './native-call.ts'
+import { type Asking, Passage } from './passage.ts'
+import { CallResult, failureOf } from './result.ts'
 
 export interface Progress {
   readonly progress: number
@@ -33,6 +30,8 @@ export interface CallOptions {
   readonly timeout?: number | undefined
   /** Called in order, and always before the result. Must not throw. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
+  /** The conversation it belongs to, for the record. */
+  readonly conversation?: string | undefined
 }
 
 /** Arguments as JSON text, for whom every digit counts: 12345678901234567891 is not …7000. */
@@ -45,48 +44,111 @@ export class JsonText {
   }
 }
 
-/** Calls `server/tool`. A tool that fails is a result; what prevents a result is thrown as a fault. */
+/** Calls `server/tool`, or a native tool. A tool that fails is a result; what prevents a result is thrown as a fault. */
 export async function call(
   context: CallContext,
-  actor: Actor,
+  asking: Asking,
   address: string,
   args: unknown,
   options: CallOptions = {},
 ): Promise<CallResult> {
-  if (typeof address !== 'string')
-    throw new Fault('USAGE', `${String(address)} is no address`, { hint: 'write server/tool' })
-  const cut = address.indexOf('/')
-  const connection = reach(context, actor, cut < 0 ? address : address.slice(0, cut))
-  const name = address.slice(cut + 1)
-  if (cut < 0 || name === '')
-    throw new Fault('TOOL_UNKNOWN', `${JSON.stringify(address)} names no tool`, {
-      hint: `write server/tool; run: busbar tools ${connection.name}`,
-      server: connection.name,
-    })
-  const known = connection.tool(name) ?? (await findTool(connection, name, options))
-  const reply = await send(
-    connection,
-    {
-      method: 'tools/call',
-      inside: `"name":${JSON.stringify(name)},"arguments":${argumentsText(args)}`,
-      name,
-      headers: paramHeaderValues(known.headers, args instanceof JsonText ? JSON.parse(args.text) : args),
-      signal: options.signal,
-      timeout: options.timeout,
-      onNotification: options.onProgress && progressTo(options.onProgress),
-    },
-    context.handlers,
-  )
-  return new CallResult(connection.name, reply)
+  const target = targetOf(context, asking.actor, address)
+  const text = argumentsText(args)
+  const found = await settled(context, asking, target, text, options)
+  if (found instanceof CallResult) return found
+  const passage = Passage.begin(context, asking, target, text, found.mayWrite)
+  try {
+    const reply =
+      found.kind === 'native'
+        ? await callNative(found.entry, asking, text, options)
+        : await sendCall(context, found, target.tool, text, options)
+    const result = new CallResult(target.server, reply)
+    result.recordTo(passage)
+    return result
+  } catch (error) {
+    passage.failed(error)
+    throw error
+  }
 }
 
-/** The connection of a server that the actor may use. */
-export function reach({ manager, assignments }: CallContext, actor: Actor, server: string): Connection {
-  if (!mayUse(actor, server, assignments())) throw noAccess(actor, server)
-  return manager.get(server)
+/** A tool that is not known yet: of a server that was never up, or whose list is old. */
+export async function findTool(
+  context: CallContext,
+  actor: Actor,
+  connection: Connection,
+  name: string,
+  { signal, timeout }: { readonly signal?: Stop | undefined; readonly timeout?: number | undefined },
+): Promise<KnownTool> {
+  await awake(connection, { method: 'tools/call', signal, timeout })
+  if (connection.tool(name) === undefined) await connection.relist()
+  const known = connection.tool(name)
+  if (known === undefined) throw unknownTool(context, actor, connection, name)
+  return known
 }
 
 // --- internal ---
+
+type Found = (
+  | Extract<Admitted, { kind: 'native' }>
+  | (Extract<Admitted, { kind: 'server' }> & { readonly known: KnownTool })
+) & { readonly mayWrite: boolean }
+
+/** Resolved, allowed and checked; a refusal is written down, too. Wrong arguments are for who calls to mend: a result. */
+async function settled(
+  context: CallContext,
+  asking: Asking,
+  target: Target,
+  text: string,
+  options: CallOptions,
+): Promise<Found | CallResult> {
+  try {
+    const problem = argumentsProblem(Buffer.from(text))
+    const admitted = admit(context, asking.actor, target)
+    const address = target.server === '' ? target.tool : `${target.server}/${target.tool}`
+    if (problem !== undefined) throw badArguments(address, target.server, problem)
+    const { decision } = admitted
+    const mayWrite = decision.verdict !== 'deny' && decision.risk !== 'read'
+    if (admitted.kind === 'native') {
+      await checkArguments(context, admitted.entry, text)
+      return { ...admitted, mayWrite }
+    }
+    const { connection } = admitted
+    const known =
+      connection.tool(target.tool) ??
+      (await findTool(context, asking.actor, connection, target.tool, options))
+    const pending = checkArguments(context, serverTool(connection, known.tool), text)
+    if (pending) await pending
+    return { ...admitted, known, mayWrite }
+  } catch (error) {
+    Passage.begin(context, asking, target, text, false).failed(error)
+    if (error instanceof Fault && error.code === 'ARGUMENTS_INVALID')
+      return new CallResult(target.server, replyOf(failureOf(error)))
+    throw error
+  }
+}
+
+function sendCall(
+  context: CallContext,
+  { connection, known }: Extract<Found, { kind: 'server' }>,
+  name: string,
+  text: string,
+  { signal, timeout, onProgress }: CallOptions,
+): Promise<ReplyMessage> {
+  const headers = known.headers.length > 0 ? paramHeaderValues(known.headers, JSON.parse(text)) : undefined
+  return send(
+    connection,
+    {
+      method: 'tools/call',
+      inside: `"name":${JSON.stringify(name)},"arguments":${text}`,
+      name,
+      headers,
+      signal,
+      timeout,
+      ...(onProgress ? { onNotification: progressTo(onProgress) } : {}),
+    },
+    context.handlers,
+  )
+}
 
 function argumentsText(args: unknown): string {
   if (args instanceof JsonText) return args.text
@@ -98,27 +160,6 @@ function argumentsText(args: unknown): string {
       `the arguments cannot be written as JSON: ${error instanceof Error ? error.message : error}`,
     )
   }
-}
-
-/** A tool that is not known yet: of a server that was never up, or whose list is old. */
-async function findTool(
-  connection: Connection,
-  name: string,
-  { signal, timeout }: CallOptions,
-): Promise<KnownTool> {
-  await awake(connection, { method: 'tools/call', signal, timeout })
-  const known = connection.tool(name)
-  if (known === undefined) throw unknownTool(connection, name)
-  return known
-}
-
-function unknownTool(connection: Connection, name: string): Fault {
-  const names = connection.tools.map((tool) => tool.name)
-  const near = nearest(name, names)
-  return new Fault('TOOL_UNKNOWN', `${connection.name} has no tool ${JSON.stringify(name)}`, {
-    hint: near ? `did you mean ${connection.name}/${near}?` : `run: busbar tools ${connection.name}`,
-    server: connection.name,
-  })
 }
 
 function progressTo(onProgress: (progress: Progress) => void) {

@@ -6,12 +6,18 @@ import type { Stop } from '../base/stop.ts'
 import type { Connection } from '../connect/connection.ts'
 import type { Link } from '../connect/link.ts'
 import { enter } from '../connect/send.ts'
-import type { Actor } from '../policy/access.ts'
+import { serverTool } from '../registry/registry.ts'
 import { type Era, META } from '../wire/era.ts'
-import type { NotificationMessage, ReplyMessage } from '../wire/message.ts'
+import { find, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { paramHeaderValues } from '../wire/param-headers.ts'
 import { modernMeta, param, type RawParams, withMeta } from '../wire/params.ts'
-import { type CallContext, reach } from './call.ts'
+import { admit, type Target } from './admit.ts'
+import { argumentsProblem } from './arguments.ts'
+import { findTool } from './call.ts'
+import { badArguments, checkArguments } from './check.ts'
+import type { CallContext } from './context.ts'
+import { type Asking, Passage } from './passage.ts'
+import { CallResult, recordReply } from './result.ts'
 
 export interface Forwarded {
   readonly server: string
@@ -29,33 +35,81 @@ export interface Forwarded {
 /** Passes a request on. The reply may be in the other era's form: see `answerFor` in the gateway. */
 export async function forward(
   context: CallContext,
-  actor: Actor,
+  asking: Asking,
   request: Forwarded,
 ): Promise<{ reply: ReplyMessage; era: Era }> {
-  const connection = reach(context, actor, request.server)
-  const { method, params, name, signal } = request
-  // What the configuration leaves out is not there, whoever asks.
-  if (method === 'tools/call' && (name === undefined || !connection.plan.offers(name)))
-    throw new Fault(
-      'TOOL_UNKNOWN',
-      `${connection.name} has no tool ${JSON.stringify(param(params, 'name') ?? null)}`,
-      {
-        server: connection.name,
-      },
-    )
+  const { server, method, params, name, signal } = request
+  const isCall = method === 'tools/call'
+  const target = { server, tool: isCall ? (name ?? '') : `#${method}` }
+  const recorded = isCall || !UNRECORDED.test(method)
+  const text = (isCall ? argumentBytes(params) : params.bytes).toString('utf8')
+  const { connection, mayWrite } = await admitted(context, asking, request, target, text, recorded)
   // A stream that stays open is no call that takes long.
   const stays = method === 'subscriptions/listen'
-  if (stays) await connection.ready(signal)
-  else if (!connection.live || !connection.gate.tryEnter()) await enter(connection, { method, signal })
+  const passage = recorded ? Passage.begin(context, asking, target, text, mayWrite) : undefined
   try {
-    const link = connection.live ?? (await connection.ready(signal))
-    return { reply: await pass(connection, link, request, stays), era: link.agreement.era }
-  } finally {
-    if (!stays) connection.gate.leave()
+    if (stays) await connection.ready(signal)
+    else if (!connection.live || !connection.gate.tryEnter()) await enter(connection, { method, signal })
+    try {
+      const link = connection.live ?? (await connection.ready(signal))
+      const reply = await pass(connection, link, request, stays)
+      if (passage) recordReply(passage, reply, () => new CallResult(server, reply).text)
+      return { reply, era: link.agreement.era }
+    } finally {
+      if (!stays) connection.gate.leave()
+    }
+  } catch (error) {
+    passage?.failed(error)
+    throw error
   }
 }
 
 // --- internal ---
+
+/** What only keeps a connection going, or is asked again and again, says nothing about use. */
+const UNRECORDED = /\/list$|^(?:server\/discover|subscriptions\/listen|logging\/setLevel|ping|initialize)$/
+
+async function admitted(
+  context: CallContext,
+  asking: Asking,
+  { server, method, params, name, signal }: Forwarded,
+  target: Target,
+  text: string,
+  recorded: boolean,
+): Promise<{ connection: Connection; mayWrite: boolean }> {
+  try {
+    if (method === 'tools/call' && name === undefined)
+      throw new Fault(
+        'TOOL_UNKNOWN',
+        `${server} has no tool ${JSON.stringify(param(params, 'name') ?? null)}`,
+        {
+          server,
+        },
+      )
+    const { decision } = admit(context, asking.actor, target)
+    const connection = context.manager.get(server)
+    const mayWrite = decision.verdict !== 'deny' && decision.risk !== 'read'
+    if (name === undefined || method !== 'tools/call') return { connection, mayWrite }
+    const problem = argumentsProblem(argumentBytes(params))
+    if (problem !== undefined) throw badArguments(`${server}/${name}`, server, problem)
+    const known =
+      connection.tool(name) ?? (await findTool(context, asking.actor, connection, name, { signal }))
+    const pending = checkArguments(context, serverTool(connection, known.tool), text)
+    if (pending) await pending
+    return { connection, mayWrite }
+  } catch (error) {
+    if (recorded) Passage.begin(context, asking, target, text, false).failed(error)
+    throw error
+  }
+}
+
+/** The arguments as they came; a call without any has none to check. */
+function argumentBytes({ bytes, members }: RawParams): Buffer {
+  const member = find(members, 'arguments')
+  return member ? bytes.subarray(member.start, member.end) : NO_ARGUMENTS
+}
+
+const NO_ARGUMENTS = Buffer.from('{}')
 
 /** What a modern server is told of a client that cannot be asked back. */
 const SILENT = modernMeta({ name: 'busbar', version: '' }, {})

@@ -1,24 +1,54 @@
 // What one agent can see and do. It is the only thing that lists or calls, so nothing gets past what is decided for it.
 
-import { isRecord } from '../base/record.ts'
 import type { Connection } from '../connect/connection.ts'
-import { type ListMethod, resultOf, type Tool } from '../connect/definitions.ts'
-import { send } from '../connect/send.ts'
+import type { ListMethod, Tool } from '../connect/definitions.ts'
 import type { ServerStatus } from '../connect/status.ts'
-import { type Actor, mayUse } from '../policy/access.ts'
+import { promptSection } from '../policy/prompt.ts'
+import { projectTool, type ToolFormat } from '../registry/formats/project.ts'
+import { displayName, type NamingScheme } from '../registry/names.ts'
+import type { RegisteredTool } from '../registry/registry.ts'
+import { ToolSearch } from '../registry/search.ts'
 import type { Implementation } from '../wire/era.ts'
-import { type CallContext, type CallOptions, call, reach } from './call.ts'
+import { reach, verdictOn } from './admit.ts'
+import { type CallOptions, call } from './call.ts'
+import type { CallContext } from './context.ts'
+import type { Asking } from './passage.ts'
+import { type Listed, listOf, request, type WaitOptions } from './request.ts'
 import type { CallResult } from './result.ts'
+import type { View } from './view.ts'
+import { whyEmpty } from './why-empty.ts'
 
 /** A tool with the address it is called by. */
 export interface AgentTool extends Tool {
-  /** `server/tool` */
+  /** `server/tool`; a native tool's name alone. */
   readonly address: string
+  /** Empty for a native tool. */
   readonly server: string
+  /** Digest of its definition. */
+  readonly fingerprint: string
 }
 
-/** Something that a server lists, with the server it is on. */
-export type Listed = Readonly<Record<string, unknown>> & { readonly server: string }
+export interface ProjectOptions {
+  readonly server?: string | undefined
+  /** Whose schemas the tools are written for. */
+  readonly format: ToolFormat
+  /** How names are written; default: as the agent's entry says. */
+  readonly naming?: NamingScheme | undefined
+}
+
+/** Tools as a model's provider wants them. */
+export interface ProjectedTools {
+  readonly tools: readonly Readonly<Record<string, unknown>>[]
+  /** What cannot be written for that provider, and why. */
+  readonly leftOut: readonly { readonly address: string; readonly reason: string }[]
+}
+
+export interface FoundTool {
+  readonly address: string
+  readonly name: string
+  readonly description: string | undefined
+  readonly score: number
+}
 
 export interface Readiness {
   readonly ready: readonly string[]
@@ -26,19 +56,14 @@ export interface Readiness {
   readonly failed: readonly { readonly server: string; readonly error: string }[]
 }
 
-interface WaitOptions {
-  readonly signal?: AbortSignal | undefined
-  /** Milliseconds. */
-  readonly timeout?: number | undefined
-}
-
 export class AgentHandle {
   readonly #context: CallContext
-  readonly #actor: Actor
+  readonly #asking: Asking
+  #search: { readonly view: View; readonly index: ToolSearch } | undefined
 
-  constructor(context: CallContext, actor: Actor) {
+  constructor(context: CallContext, asking: Asking) {
     this.#context = context
-    this.#actor = actor
+    this.#asking = asking
   }
 
   /** Waits until each of its servers is up or has failed, or the time is over. One bad server is an entry, not an error. */
@@ -61,18 +86,62 @@ export class AgentHandle {
   }
 
   /** The tools it may call now. Those of servers that are not up yet are known from their last run. */
-  tools(server?: string): AgentTool[] {
-    return this.#connections(server).flatMap((connection) =>
-      connection.tools.map((tool) => ({
-        ...tool,
-        address: `${connection.name}/${tool.name}`,
-        server: connection.name,
-      })),
-    )
+  tools(server?: string): AgentTool[]
+  /** The same as a model's provider wants them; what cannot be written for it is left out: see `toolsFor`. */
+  tools(options: ProjectOptions): readonly Readonly<Record<string, unknown>>[]
+  tools(which?: string | ProjectOptions): readonly object[] {
+    if (typeof which === 'object') return this.toolsFor(which).tools
+    return this.#seen(which).filter(isForAll).map(listed)
   }
 
+  /** Named and written as a model's provider wants them, with the reason for each that is left out. */
+  toolsFor({ server, format, naming }: ProjectOptions): ProjectedTools {
+    const view = this.#context.views.of(this.#asking.actor)
+    const tools: Record<string, unknown>[] = []
+    const leftOut: { address: string; reason: string }[] = []
+    for (const entry of this.#seen(server)) {
+      const { inputSchema } = entry.tool
+      const projected = projectTool(format, {
+        name: view.nameOf(entry, naming),
+        ...withDescription(entry),
+        inputSchema,
+      })
+      if (projected.ok) tools.push(projected.tool)
+      else leftOut.push({ address: entry.address, reason: projected.reason })
+    }
+    return { tools, leftOut }
+  }
+
+  /** The tools that fit some words best, best first. */
+  search(query: string, limit = 10): FoundTool[] {
+    const view = this.#context.views.of(this.#asking.actor)
+    if (this.#search?.view !== view)
+      this.#search = { view, index: new ToolSearch(view.tools.map(searchable)) }
+    const byAddress = new Map(view.tools.map((entry) => [entry.address, entry]))
+    return this.#search.index.search(query, limit).flatMap(({ id, score }) => {
+      const entry = byAddress.get(id)
+      if (entry === undefined) return []
+      const { description } = entry.tool
+      return [{ address: id, name: view.nameOf(entry), description, score }]
+    })
+  }
+
+  /** What its prompt says of its servers; empty when there is nothing to say. The lead is also told who has what. */
+  promptSection(): string {
+    const { actor } = this.#asking
+    return actor.kind === 'owner' ? '' : promptSection(this.#context.active(), actor.id)
+  }
+
+  /** Why it has no tools at all; undefined when it has some. */
+  whyEmpty(): string | undefined {
+    return whyEmpty(this.#context, this.#asking.actor)
+  }
+
+  /** `server/tool`, a name from `toolsFor`, or a native tool's. */
   async call(address: string, args?: unknown, options?: CallOptions): Promise<CallResult> {
-    return await call(this.#context, this.#actor, address, args, options)
+    const { conversation } = options ?? {}
+    const asking = conversation === undefined ? this.#asking : { ...this.#asking, conversation }
+    return await call(this.#context, asking, address, args, options)
   }
 
   /** Resources of one server, or of all that have some. */
@@ -113,7 +182,7 @@ export class AgentHandle {
 
   /** One server, as this agent may use it. */
   client(server: string): ServerClient {
-    const connection = reach(this.#context, this.#actor, server)
+    const connection = reach(this.#context, this.#asking.actor, server)
     return {
       connect: () => connection.connect(),
       isConnected: () => connection.connected,
@@ -138,10 +207,18 @@ export class AgentHandle {
 
   // --- internal ---
 
-  #connections(server?: string): Connection[] {
-    if (server !== undefined) return [reach(this.#context, this.#actor, server)]
-    const assignments = this.#context.assignments()
-    return this.#context.manager.connections.filter(({ name }) => mayUse(this.#actor, name, assignments))
+  #seen(server?: string): readonly RegisteredTool[] {
+    const { tools } = this.#context.views.of(this.#asking.actor)
+    if (server === undefined) return tools
+    reach(this.#context, this.#asking.actor, server)
+    return tools.filter((entry) => entry.server === server)
+  }
+
+  #connections(): Connection[] {
+    return this.#context.manager.connections.filter(({ name }) => {
+      const decision = verdictOn(this.#context, this.#asking.actor, { server: name, tool: undefined })
+      return decision.verdict !== 'deny' || decision.code !== 'NO_ACCESS'
+    })
   }
 
   async #list(
@@ -151,7 +228,7 @@ export class AgentHandle {
     options: WaitOptions,
   ): Promise<Listed[]> {
     if (server !== undefined)
-      return await listOf(reach(this.#context, this.#actor, server), method, what, options)
+      return await listOf(reach(this.#context, this.#asking.actor, server), method, what, options)
     // Of many, those that are up: one that is down must not keep the others waiting.
     const up = this.#connections().filter(({ connected }) => connected)
     const lists = await Promise.allSettled(up.map((connection) => listOf(connection, method, what, options)))
@@ -165,10 +242,7 @@ export class AgentHandle {
     name: string | undefined,
     options: WaitOptions,
   ): Promise<Record<string, unknown>> {
-    const connection = reach(this.#context, this.#actor, server)
-    const inside = JSON.stringify(params).slice(1, -1)
-    const reply = await send(connection, { method, inside, name, ...options }, this.#context.handlers)
-    return resultOf(server, method, reply)
+    return await request(this.#context, this.#asking, server, method, params, name, options)
   }
 }
 
@@ -187,14 +261,37 @@ export interface ServerClient {
 
 // --- internal ---
 
-async function listOf(
-  connection: Connection,
-  method: ListMethod,
-  what: 'resources' | 'prompts',
-  { signal, timeout }: WaitOptions,
-): Promise<Listed[]> {
-  const link = connection.live ?? (await connection.ready(signal))
-  if (!link.offers(what)) return []
-  const { items } = await link.list(method, { signal, idle: timeout ?? connection.plan.timeouts.call })
-  return items.filter(isRecord).map((item) => ({ ...item, server: connection.name }))
+function isForAll(entry: RegisteredTool): boolean {
+  return entry.kind === 'server' || entry.native.forModels !== true
+}
+
+function listed(entry: RegisteredTool): AgentTool {
+  const { address, server, tool } = entry
+  return {
+    ...tool,
+    address,
+    server,
+    get fingerprint() {
+      return entry.fingerprint
+    },
+  }
+}
+
+/** A model sees where a tool belongs. */
+function withDescription({ server, name, tool }: RegisteredTool): { description?: string } {
+  const text = typeof tool.description === 'string' ? tool.description : tool.title
+  if (server === '') return text === undefined ? {} : { description: text }
+  return { description: text === undefined ? displayName(server, name) : `[${server}] ${text}` }
+}
+
+function searchable({ address, server, name, tool }: RegisteredTool) {
+  const { properties } = tool.inputSchema
+  return {
+    id: address,
+    server,
+    name,
+    ...(typeof tool.title === 'string' ? { title: tool.title } : {}),
+    ...(typeof tool.description === 'string' ? { description: tool.description } : {}),
+    parameters: typeof properties === 'object' && properties !== null ? Object.keys(properties) : [],
+  }
 }

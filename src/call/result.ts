@@ -1,7 +1,8 @@
 // What a call gives: bytes for whom passes them on, data for whom looks at it, read at most once.
 
 import { Fault } from '../base/fault.ts'
-import { errorOf, memberValue, type ReplyMessage, slice } from '../wire/message.ts'
+import { errorOf, LARGE, memberValue, type ReplyMessage, slice } from '../wire/message.ts'
+import type { Passage } from './passage.ts'
 
 /** A result as MCP defines it; members that Busbar does not know are there too. */
 export interface ToolResult {
@@ -47,6 +48,26 @@ export class CallResult {
       .join('\n')
   }
 
+  /**
+   * What a model is given of it: its text, or its data where there is no text; other content is named, not shown. At most
+   * `limit` characters, and what is left out is said.
+   */
+  forModel({ limit = MODEL_LIMIT }: { readonly limit?: number } = {}): string {
+    const { content, structuredContent } = this.json()
+    const parts = (Array.isArray(content) ? content : []).map(partText)
+    const text =
+      parts.length === 0 && structuredContent !== undefined
+        ? JSON.stringify(structuredContent)
+        : parts.join('\n')
+    if (text.length <= limit) return text
+    return `${text.slice(0, limit)}\n[${text.length - limit} more characters were left out]`
+  }
+
+  /** @internal Writes down what came of the call. */
+  recordTo(passage: Passage): void {
+    recordReply(passage, this.#reply, () => this.text)
+  }
+
   #read(reply: ReplyMessage): ToolResult {
     const result = memberValue(reply, 'result')
     if (typeof result === 'object' && result !== null) return result as ToolResult
@@ -56,7 +77,49 @@ export class CallResult {
   }
 }
 
+/** Writes down an answer. Of a large one only the beginning is looked at. */
+export function recordReply(passage: Passage, reply: ReplyMessage, errorText: () => string): void {
+  const { bytes } = reply
+  if (reply.kind === 'error') {
+    passage.answered(slice(reply, 'error') ?? bytes, bytes.length, true, errorOf(reply).message)
+    return
+  }
+  const result =
+    bytes.length < LARGE
+      ? (slice(reply, 'result') ?? bytes)
+      : bytes.subarray(bytes.indexOf(RESULT) + RESULT.length)
+  const isError = bytes.includes(IS_ERROR) && saysError(reply)
+  passage.answered(result, bytes.length, isError, isError ? errorText() : undefined)
+}
+
+/** A fault as a result that a model can act on. */
+export function failureOf({ code, message, hint }: Fault): Record<string, unknown> {
+  return {
+    content: [{ type: 'text', text: hint === undefined ? message : `${message} — ${hint}` }],
+    isError: true,
+    _meta: { 'busbar/fault': { code, ...(hint === undefined ? {} : { hint }) } },
+  }
+}
+
 // --- internal ---
+
+const MODEL_LIMIT = 100_000
+const RESULT = Buffer.from('"result":')
+
+function saysError(reply: ReplyMessage): boolean {
+  const result = memberValue(reply, 'result')
+  return typeof result === 'object' && result !== null && (result as ToolResult).isError === true
+}
+
+function partText(part: Readonly<Record<string, unknown>>): string {
+  const { type, text, mimeType, data, uri, resource } = part ?? {}
+  if (type === 'text' && typeof text === 'string') return text
+  if (type === 'resource' && typeof resource === 'object' && resource !== null && 'text' in resource)
+    return String(resource.text)
+  const size = typeof data === 'string' ? `, ${Math.ceil((data.length * 3) / 4)} bytes` : ''
+  const address = typeof uri === 'string' ? ` ${uri}` : ''
+  return `[${String(type)}${typeof mimeType === 'string' ? ` ${mimeType}` : ''}${size}${address}]`
+}
 
 const IS_ERROR = Buffer.from('"isError"')
 

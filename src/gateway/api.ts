@@ -1,40 +1,81 @@
 // What the owner's commands ask of the running gateway. Reached by the owner's socket, or with the owner's token.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Fault } from '../base/fault.ts'
+import { type Code, Fault } from '../base/fault.ts'
+import { VERSION } from '../base/version.ts'
+import { CallResult } from '../call/result.ts'
+import { configDigest } from '../config/snapshot-digest.ts'
 import type { Hub } from '../hub.ts'
+import { callTool, listCalls, listTools, totals, usage, verify } from './api-calls.ts'
 import { readBody } from './body.ts'
 import { json } from './json.ts'
+import { makeToken, revokeTokens, shownTokens } from './tokens.ts'
 
 /** Never throws for what a request says: a fault is an answer. */
 export async function serveApi(
   hub: Hub,
   request: IncomingMessage,
   response: ServerResponse,
-  path: string,
+  tokensChanged: () => Promise<void>,
 ): Promise<void> {
   try {
-    const answer = await route(hub, request, response, path)
-    if (answer !== undefined) json(response, 200, answer)
+    const answer = await route(hub, request, response, tokensChanged)
+    if (answer instanceof CallResult) raw(response, answer)
+    else if (answer !== undefined) json(response, 200, answer)
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     const { code, message, hint, server } = error
-    json(response, code === 'SERVER_UNKNOWN' || code === 'USAGE' ? 404 : 409, { code, message, hint, server })
+    json(response, STATUS[code] ?? 409, { code, message, hint, server })
   }
 }
 
 // --- internal ---
 
+const STATUS: Readonly<Partial<Record<Code, number>>> = {
+  SERVER_UNKNOWN: 404,
+  AGENT_UNKNOWN: 404,
+  TOOL_UNKNOWN: 404,
+  USAGE: 400,
+  ARGUMENTS_INVALID: 400,
+  NO_ACCESS: 403,
+  CALL_TIMEOUT: 504,
+}
+
 async function route(
   hub: Hub,
   request: IncomingMessage,
   response: ServerResponse,
-  path: string,
+  tokensChanged: () => Promise<void>,
 ): Promise<object | undefined> {
-  if (path === '/api/servers' && request.method === 'GET') return { servers: hub.servers.status() }
-  const [, name, action] = /^\/api\/servers\/([^/]+)\/(restart|enable|disable|toggle)$/.exec(path) ?? []
+  const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://localhost')
+  const what = `${request.method} ${pathname}`
+  switch (what) {
+    case 'GET /api/status':
+      return { version: VERSION, config: configDigest(hub.snapshot) }
+    case 'GET /api/servers':
+      return { servers: hub.servers.status() }
+    case 'GET /api/tools':
+      return listTools(hub, query)
+    case 'POST /api/tools/call': {
+      const gone = new AbortController()
+      response.once('close', () => gone.abort())
+      const body = await readBody(request, response)
+      return body && (await callTool(hub, body, gone.signal))
+    }
+    case 'GET /api/calls':
+      return await listCalls(hub, query)
+    case 'GET /api/usage':
+      return await usage(hub, query)
+    case 'GET /api/usage/verify':
+      return await verify(hub)
+    case 'GET /api/usage/totals':
+      return await totals(hub)
+  }
+  const [, agent] = /^\/api\/agents\/(.+)\/token$/.exec(pathname) ?? []
+  if (agent !== undefined) return await token(hub, request, decoded(agent), query, tokensChanged)
+  const [, name, action] = /^\/api\/servers\/([^/]+)\/(restart|enable|disable|toggle)$/.exec(pathname) ?? []
   if (name === undefined || request.method !== 'POST')
-    throw new Fault('USAGE', `${request.method} ${path} is not known`, { hint: 'see docs/reference' })
+    throw new Fault('USAGE', `${what} is not known`, { hint: 'see docs/gateway.md' })
   const server = decoded(name)
   switch (action) {
     case 'restart':
@@ -50,6 +91,38 @@ async function route(
       return { server: await hub.servers.toggle(server, visible) }
     }
   }
+}
+
+async function token(
+  hub: Hub,
+  { method }: IncomingMessage,
+  agent: string,
+  query: URLSearchParams,
+  tokensChanged: () => Promise<void>,
+): Promise<object> {
+  const { agents } = hub.store
+  // Only of agents there are: a token for a name nobody has would wait for somebody to take it.
+  if (method !== 'DELETE') hub.actor(agent)
+  if (method === 'GET') return { agent, tokens: await shownTokens(agents, agent) }
+  const life = query.get('life') === null ? undefined : Number(query.get('life'))
+  if (life !== undefined && !(life > 0 && Number.isFinite(life)))
+    throw new Fault('USAGE', 'life is no number of milliseconds')
+  const answer =
+    method === 'DELETE'
+      ? { agent, revoked: await revokeTokens(agents, agent, query.get('id') ?? undefined) }
+      : await makeToken(agents, agent, {
+          life,
+          replace: query.get('replace') === 'true',
+        })
+  await tokensChanged()
+  return answer
+}
+
+/** The result as the server gave it. */
+function raw(response: ServerResponse, result: CallResult): void {
+  const { bytes } = result
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': bytes.length })
+  response.end(bytes)
 }
 
 function decoded(name: string): string {

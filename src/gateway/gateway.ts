@@ -10,6 +10,7 @@ import { Stopper } from '../base/stop.ts'
 import type { Snapshot } from '../config/snapshot.ts'
 import type { Hub } from '../hub.ts'
 import { type Actor, OWNER } from '../policy/access.ts'
+import type { Token } from '../store/policy.ts'
 import { serveApi } from './api.ts'
 import { readBody } from './body.ts'
 import { isHostAllowed, isLoopback, isOriginAllowed } from './guard.ts'
@@ -34,6 +35,8 @@ export class Gateway {
   readonly #endpoint: McpEndpoint
   readonly #servers: Server[] = []
   #socket: string | undefined
+  #tokens: readonly Token[] = []
+  readonly #only = new WeakMap<Actor, { rules: unknown; version: number; server: string | undefined }>()
   #closing = false
   #url = ''
 
@@ -46,7 +49,7 @@ export class Gateway {
   /** Listens, on the address and on the owner's socket. */
   static async open(hub: Hub, options: GatewayOptions): Promise<Gateway> {
     const gateway = new Gateway(hub, options)
-    gateway.update()
+    await gateway.refreshTokens()
     if (!isLoopback(options.host) && options.allowedHosts.length === 0)
       throw new Fault('CONFIG_INVALID', `${options.host} can be reached from other machines`, {
         hint: 'say by which names, under gateway.allowedHosts',
@@ -73,7 +76,13 @@ export class Gateway {
 
   /** Takes over agents' tokens of a configuration, before it is followed; a fault leaves the old ones. */
   update(active: Snapshot = this.#hub.snapshot): void {
-    this.#identities.update(active, ownerToken(this.#hub.places, active.env))
+    this.#identities.update(active, ownerToken(this.#hub.places, active.env), this.#tokens)
+  }
+
+  /** Takes over tokens that were made or revoked. */
+  async refreshTokens(): Promise<void> {
+    this.#tokens = await this.#hub.store.agents.active(Date.now())
+    this.update()
   }
 
   /** Ends the streams of those whom the configuration that is followed now does not let in. */
@@ -161,7 +170,7 @@ export class Gateway {
     if (this.#closing) return refuse(response, 503, 'the gateway is stopping')
     if (path.startsWith('/api/')) {
       if (actor.kind !== 'owner') return refuse(response, 403, 'this is for the owner')
-      return await serveApi(this.#hub, request, response, path)
+      return await serveApi(this.#hub, request, response, () => this.refreshTokens())
     }
     const server = this.#serverOf(path, actor)
     if (server === undefined)
@@ -190,16 +199,26 @@ export class Gateway {
 
   /** `/mcp/SERVER`; `/mcp` alone stands for the one server of an agent that has no other. */
   #serverOf(path: string, actor: Actor): string | undefined {
-    if (path === '/mcp') {
-      const servers = this.#hub.as(actor.kind === 'owner' ? undefined : actor.id).servers()
-      return servers.length === 1 ? servers[0] : undefined
-    }
+    if (path === '/mcp') return this.#onlyServer(actor)
     const name = /^\/mcp\/([^/]+)$/.exec(path)?.[1]
     try {
       return name && decodeURIComponent(name)
     } catch {
       return undefined
     }
+  }
+
+  /** Asked anew only when the rules or the servers changed: it is asked with every request. */
+  #onlyServer(actor: Actor): string | undefined {
+    const { context } = this.#hub
+    const rules = context.rules()
+    const { version } = context.manager
+    const kept = this.#only.get(actor)
+    if (kept?.rules === rules && kept.version === version) return kept.server
+    const servers = this.#hub.as(actor.kind === 'owner' ? undefined : actor.id).servers()
+    const server = servers.length === 1 ? servers[0] : undefined
+    this.#only.set(actor, { rules, version, server })
+    return server
   }
 }
 

@@ -10,16 +10,24 @@ import { writeFileAtomic } from '../base/write-file.ts'
 import { expandText } from '../config/expand.ts'
 import type { Snapshot } from '../config/snapshot.ts'
 import { type Actor, OWNER } from '../policy/access.ts'
+import type { Token } from '../store/policy.ts'
+
+interface Known {
+  readonly digest: Buffer
+  readonly actor: Actor
+  /** Epoch milliseconds from which on it opens nothing. */
+  readonly until: number
+}
 
 /** Digests of tokens with whose they are. Digests are compared, so the time it takes tells nothing about a token. */
 export class Identities {
-  #known: readonly { readonly digest: Buffer; readonly actor: Actor }[] = []
+  #known: readonly Known[] = []
   /** Headers that were found right, so that a client's second request costs no digest. Never more than there are tokens. */
-  readonly #seen = new Map<string, Actor>()
+  readonly #seen = new Map<string, Known>()
 
-  /** Agents' tokens from the configuration, and the owner's own. Two agents with one token would be one. */
-  update({ config, env, root, places }: Snapshot, ownerToken: string): void {
-    const known = [{ digest: digestOf(ownerToken), actor: OWNER }]
+  /** Agents' tokens from the configuration and from the store, and the owner's own. Two agents with one token would be one. */
+  update({ config, env, root, places }: Snapshot, ownerToken: string, made: readonly Token[]): void {
+    const known: Known[] = [{ digest: digestOf(ownerToken), actor: OWNER, until: Number.POSITIVE_INFINITY }]
     for (const [agent, { token, enabled }] of Object.entries(config.agents)) {
       const expanded = token === undefined ? undefined : expandText(token, { env, root, home: places.home })
       if (!enabled || !expanded?.ok || expanded.value === '') continue
@@ -29,7 +37,15 @@ export class Identities {
         throw new Fault('CONFIG_INVALID', `agents.${agent}.token is the same as ${nameOf(other.actor)}`, {
           hint: 'give each agent a token of its own',
         })
-      known.push({ digest, actor: { kind: 'agent', id: agent } })
+      known.push({ digest, actor: { kind: 'agent', id: agent }, until: Number.POSITIVE_INFINITY })
+    }
+    for (const { agent, hash, expiresAt } of made) {
+      const [name = '', worker] = agent.split('/')
+      const { enabled = false, workers = {} } = config.agents[name] ?? {}
+      // A token outlives its agent's entry; it opens nothing until there is one again.
+      if (!enabled || (worker !== undefined && workers[worker]?.enabled !== true)) continue
+      const until = expiresAt ?? Number.POSITIVE_INFINITY
+      known.push({ digest: Buffer.from(hash, 'hex'), actor: { kind: 'agent', id: agent }, until })
     }
     this.#known = known
     this.#seen.clear()
@@ -37,20 +53,21 @@ export class Identities {
 
   /** Agents that can sign in. */
   get agents(): string[] {
-    return this.#known.flatMap(({ actor }) => (actor.kind === 'agent' ? [actor.id] : []))
+    return [...new Set(this.#known.flatMap(({ actor }) => (actor.kind === 'agent' ? [actor.id] : [])))]
   }
 
   /** The actor of an Authorization header, or undefined. */
   find(authorization: string | undefined): Actor | undefined {
     const seen = authorization && this.#seen.get(authorization)
-    if (seen) return seen
+    if (seen) return Date.now() < seen.until ? seen.actor : undefined
     const token = authorization?.match(/^Bearer +(\S+)$/i)?.[1]
     if (authorization === undefined || token === undefined) return undefined
     const digest = digestOf(token)
-    let found: Actor | undefined
-    for (const known of this.#known) if (timingSafeEqual(known.digest, digest)) found = known.actor
-    if (found && this.#seen.size < 4 * this.#known.length) this.#seen.set(authorization, found)
-    return found
+    let found: Known | undefined
+    for (const known of this.#known) if (timingSafeEqual(known.digest, digest)) found = known
+    if (found === undefined || Date.now() >= found.until) return undefined
+    if (this.#seen.size < 4 * this.#known.length) this.#seen.set(authorization, found)
+    return found.actor
   }
 }
 

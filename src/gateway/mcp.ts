@@ -3,11 +3,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Fault } from '../base/fault.ts'
 import { type Stop, Stopper } from '../base/stop.ts'
-import { reach } from '../call/call.ts'
+import { reach, verdictOn } from '../call/admit.ts'
 import { forward } from '../call/forward.ts'
 import type { Connection } from '../connect/connection.ts'
 import type { Hub } from '../hub.ts'
-import { type Actor, mayUse } from '../policy/access.ts'
+import type { Actor } from '../policy/access.ts'
 import { type Agreement, ERROR, LEGACY_METHODS, LEGACY_VERSIONS, META, MODERN_VERSION } from '../wire/era.ts'
 import {
   errorOf,
@@ -106,7 +106,7 @@ export class McpEndpoint {
   }
 
   async #pass(asked: Asked & { readonly connection: Connection }): Promise<void> {
-    const { actor, server, message, params, name, modern, reply, gone, connection } = asked
+    const { actor, server, message, params, name, modern, reply, gone } = asked
     const era = modern ? 'modern' : 'legacy'
     const { id, method } = message
     const progressToken = params.meta?.['progressToken']
@@ -121,21 +121,25 @@ export class McpEndpoint {
       this.#streams.add(stream)
     }
     try {
-      const { reply: answer, era: from } = await forward(this.#hub.context, actor, {
-        server,
-        era,
-        method,
-        params,
-        name,
-        signal: stop,
-        onNotification: (notification) => {
-          if (notification.method !== 'notifications/progress' || progressToken !== undefined)
-            reply.notify(notificationFor(notification, { id, progressToken }))
+      const { reply: answer, era: from } = await forward(
+        this.#hub.context,
+        { actor, surface: 'gateway' },
+        {
+          server,
+          era,
+          method,
+          params,
+          name,
+          signal: stop,
+          onNotification: (notification) => {
+            if (notification.method !== 'notifications/progress' || progressToken !== undefined)
+              reply.notify(notificationFor(notification, { id, progressToken }))
+          },
         },
-      })
+      )
       sound(answer)
       const status = modern && answer.kind === 'error' ? statusOf(errorOf(answer)) : 200
-      reply.send(answerFor(era, from, method, id, filtered(connection, method, answer)), status)
+      reply.send(answerFor(era, from, method, id, filtered(this.#hub, asked, answer)), status)
     } finally {
       this.#streams.delete(stream)
     }
@@ -143,8 +147,8 @@ export class McpEndpoint {
 
   /** Ends the streams of those who may not use their server any more. */
   recheck(): void {
-    const assignments = this.#hub.context.assignments()
-    for (const { actor, server, stop } of this.#streams) if (!mayUse(actor, server, assignments)) stop.abort()
+    for (const { actor, server, stop } of this.#streams)
+      if (verdictOn(this.#hub.context, actor, { server, tool: undefined }).verdict === 'deny') stop.abort()
   }
 }
 
@@ -156,14 +160,27 @@ interface Stream {
 
 // --- internal ---
 
-/** A list of tools without those that the configuration leaves out. */
-function filtered(connection: Connection, method: string, answer: ReplyMessage): ReplyMessage {
-  if (method !== 'tools/list' || !connection.plan.filters || answer.kind !== 'result') return answer
-  const result = memberValue(answer, 'result') as { tools?: unknown }
+/** A list of tools without those that the one who asks may not call. When none is left, the reason is told. */
+function filtered(
+  hub: Hub,
+  { actor, connection, message }: Asked & { readonly connection: Connection },
+  answer: ReplyMessage,
+): ReplyMessage {
+  if (message.method !== 'tools/list' || answer.kind !== 'result') return answer
+  const { context } = hub
+  const server = connection.name
+  if (!context.rules().hides(actor, server) && !connection.leavesOut) return answer
+  const result = memberValue(answer, 'result') as { tools?: unknown; _meta?: object }
   const tools = Array.isArray(result.tools) ? result.tools : []
-  const kept = tools.filter((tool) => connection.plan.offers(String(tool?.name)))
+  const kept = tools.filter(
+    ({ name }) =>
+      connection.tool(String(name)) !== undefined &&
+      verdictOn(context, actor, { server, tool: String(name) }).verdict !== 'deny',
+  )
+  const reason = kept.length === 0 && tools.length > 0 ? `none of ${server}'s tools may be used` : undefined
+  const meta = reason === undefined ? {} : { _meta: { ...result._meta, 'busbar/reason': reason } }
   const bytes = Buffer.from(
-    JSON.stringify({ jsonrpc: '2.0', id: answer.id, result: { ...result, tools: kept } }),
+    JSON.stringify({ jsonrpc: '2.0', id: answer.id, result: { ...result, tools: kept, ...meta } }),
   )
   return readMessage(bytes) as ReplyMessage
 }

@@ -1,0 +1,153 @@
+// The gate: what a name stands for, and whether somebody may call it. Lists and calls both come through here.
+
+import { Fault } from '../base/fault.ts'
+import { nearest } from '../base/suggest.ts'
+import type { Connection } from '../connect/connection.ts'
+import type { Actor } from '../policy/access.ts'
+import { type Decision, decide, type Step } from '../policy/decide.ts'
+import type { OwnTool, RegisteredTool } from '../registry/registry.ts'
+import type { CallContext } from './context.ts'
+
+/** What a request is about: a tool of a server, another request to it (`#method`), or a native tool (no server). */
+export interface Target {
+  readonly server: string
+  readonly tool: string
+}
+
+/** Something that may be called. */
+export type Admitted =
+  | { readonly kind: 'native'; readonly entry: OwnTool; readonly decision: Decision }
+  | { readonly kind: 'server'; readonly connection: Connection; readonly decision: Decision }
+
+/** What an address or a name stands for: `server/tool`, `server:tool`, a native tool's name, or a name from the list. */
+export function targetOf({ registry, views }: CallContext, actor: Actor, address: unknown): Target {
+  if (typeof address !== 'string')
+    throw new Fault('USAGE', `${String(address)} is no address`, { hint: 'write server/tool' })
+  const cut = address.indexOf('/')
+  if (cut > 0 && cut < address.length - 1)
+    return { server: address.slice(0, cut), tool: address.slice(cut + 1) }
+  if (registry.native(address)) return { server: '', tool: address }
+  const named = views.of(actor).named(address)
+  if (named) return { server: named.server, tool: named.name }
+  const colon = address.indexOf(':')
+  if (cut < 0 && colon > 0 && colon < address.length - 1)
+    return { server: address.slice(0, colon), tool: address.slice(colon + 1) }
+  throw new Fault('TOOL_UNKNOWN', `${JSON.stringify(address)} names no tool`, {
+    hint: 'write server/tool; run: busbar tools',
+  })
+}
+
+/** Lets a request through, or throws why not. */
+export function admit(context: CallContext, actor: Actor, target: Target): Admitted {
+  const decision = verdictOn(context, actor, target)
+  if (decision.verdict === 'deny') throw denial(context, actor, target, decision)
+  if (target.server === '') {
+    const entry = context.registry.native(target.tool)
+    if (entry && isVisible(entry, actor)) return { kind: 'native', entry, decision }
+    throw new Fault('TOOL_UNKNOWN', `there is no tool ${JSON.stringify(target.tool)}`)
+  }
+  return { kind: 'server', connection: context.manager.get(target.server), decision }
+}
+
+/** The server itself, for somebody who may use it. */
+export function reach(context: CallContext, actor: Actor, server: string): Connection {
+  const decision = verdictOn(context, actor, { server, tool: undefined })
+  if (decision.verdict === 'deny' && decision.code === 'NO_ACCESS') throw noServer(actor, server)
+  return context.manager.get(server)
+}
+
+/** Whether somebody sees a tool in their list; the same that lets a call through. */
+export function sees(context: CallContext, actor: Actor, entry: RegisteredTool): boolean {
+  if (entry.kind === 'native' && !isVisible(entry, actor)) return false
+  return verdictOn(context, actor, { server: entry.server, tool: entry.name }).verdict !== 'deny'
+}
+
+/** What is decided about something, by what the configuration and its server say of it now. */
+export function verdictOn(
+  { rules, manager, registry }: Pick<CallContext, 'rules' | 'manager' | 'registry'>,
+  actor: Actor,
+  { server, tool }: { readonly server: string; readonly tool: string | undefined },
+  tell?: (step: Step) => void,
+): Decision {
+  const book = rules()
+  const connection = server === '' ? undefined : manager.find(server)
+  const definition =
+    tool === undefined
+      ? undefined
+      : server === ''
+        ? registry.native(tool)?.tool
+        : connection?.tool(tool)?.tool
+  return decide(
+    {
+      enabled: book.enabled,
+      grants: book.grants(actor),
+      server: server === '' ? 'native' : book.server(server),
+      available: connection?.off === undefined,
+      tool,
+      annotations: definition?.annotations,
+    },
+    tell,
+  )
+}
+
+/** A tool that its server does not list. Only what the one who asks may see is suggested. */
+export function unknownTool(context: CallContext, actor: Actor, connection: Connection, name: string): Fault {
+  const server = connection.name
+  const seen = connection.tools.filter(
+    (tool) => verdictOn(context, actor, { server, tool: tool.name }).verdict !== 'deny',
+  )
+  const near = nearest(
+    name,
+    seen.map((tool) => tool.name),
+  )
+  return new Fault('TOOL_UNKNOWN', `${server} has no tool ${JSON.stringify(name)}`, {
+    hint: near ? `did you mean ${server}/${near}?` : `run: busbar tools ${server}`,
+    server,
+  })
+}
+
+// --- internal ---
+
+function isVisible({ native }: OwnTool, actor: Actor): boolean {
+  return native.visible?.(actor.kind === 'owner' ? undefined : actor.id) ?? true
+}
+
+function denial(
+  { manager }: CallContext,
+  actor: Actor,
+  { server, tool }: Target,
+  decision: Extract<Decision, { verdict: 'deny' }>,
+): Fault {
+  switch (decision.code) {
+    case 'NO_ACCESS':
+      return actor.kind === 'agent' && decision.scope === 'tool'
+        ? noTool(actor.id, server, tool)
+        : noServer(actor, server)
+    case 'SERVER_UNKNOWN':
+      // Says what it might have been.
+      manager.get(server)
+      return new Fault('SERVER_UNKNOWN', decision.reason, { server })
+    case 'SERVER_UNAVAILABLE':
+      return manager.find(server)?.off ?? new Fault('SERVER_UNAVAILABLE', decision.reason, { server })
+    case 'TOOL_UNKNOWN':
+      return new Fault('TOOL_UNKNOWN', `${server} has no tool ${JSON.stringify(tool)}`, { server })
+  }
+}
+
+/** The same words whether a server exists or not: who may not use it learns nothing about it. */
+function noServer(actor: Actor, server: string): Fault {
+  const who = actor.kind === 'owner' ? 'the owner' : actor.id
+  return new Fault('NO_ACCESS', `${who} has no server ${JSON.stringify(server)}`, {
+    hint: actor.kind === 'agent' ? `see why: busbar explain ${actor.id} ${server}` : undefined,
+    server,
+  })
+}
+
+/** The same words whether the tool exists or not. */
+function noTool(agent: string, server: string, tool: string): Fault {
+  const address = server === '' ? tool : `${server}/${tool}`
+  return new Fault('NO_ACCESS', `${agent} may not use ${JSON.stringify(address)}`, {
+    hint: `see why: busbar explain ${agent} ${address}`,
+    ...(server === '' ? {} : { server }),
+  })
+}

@@ -1,0 +1,65 @@
+// Requests other than tool calls, as `server/#method`: the same gate, the same record.
+
+import { isRecord } from '../base/record.ts'
+import type { Connection } from '../connect/connection.ts'
+import { type ListMethod, resultOf } from '../connect/definitions.ts'
+import { send } from '../connect/send.ts'
+import { admit } from './admit.ts'
+import type { CallContext } from './context.ts'
+import { type Asking, Passage } from './passage.ts'
+import { recordReply } from './result.ts'
+
+export interface WaitOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Milliseconds. */
+  readonly timeout?: number | undefined
+}
+
+/** Something that a server lists, with the server it is on. */
+export type Listed = Readonly<Record<string, unknown>> & { readonly server: string }
+
+/** Asks a server something and gives its result; `name` is what it is about. */
+export async function request(
+  context: CallContext,
+  asking: Asking,
+  server: string,
+  method: string,
+  params: Readonly<Record<string, unknown>>,
+  name: string | undefined,
+  options: WaitOptions,
+): Promise<Record<string, unknown>> {
+  const target = { server, tool: `#${method}` }
+  const text = JSON.stringify(params)
+  let mayWrite = false
+  try {
+    const { decision } = admit(context, asking.actor, target)
+    mayWrite = decision.verdict !== 'deny' && decision.risk !== 'read'
+  } catch (error) {
+    Passage.begin(context, asking, target, text, false).failed(error)
+    throw error
+  }
+  const passage = Passage.begin(context, asking, target, text, mayWrite)
+  try {
+    const connection = context.manager.get(server)
+    const sending = { method, inside: text.slice(1, -1), name, ...options }
+    const reply = await send(connection, sending, context.handlers)
+    recordReply(passage, reply, () => '')
+    return resultOf(server, method, reply)
+  } catch (error) {
+    passage.failed(error)
+    throw error
+  }
+}
+
+/** What one server lists. */
+export async function listOf(
+  connection: Connection,
+  method: ListMethod,
+  what: 'resources' | 'prompts',
+  { signal, timeout }: WaitOptions,
+): Promise<Listed[]> {
+  const link = connection.live ?? (await connection.ready(signal))
+  if (!link.offers(what)) return []
+  const { items } = await link.list(method, { signal, idle: timeout ?? connection.plan.timeouts.call })
+  return items.filter(isRecord).map((item) => ({ ...item, server: connection.name }))
+}

@@ -1,0 +1,50 @@
+// Two native tools by which a model reaches servers' resources.
+
+import type { NativeTool } from '../registry/native.ts'
+import type { AgentHandle } from './handle.ts'
+
+/** `as` gives the handle of whoever calls: the same gate as for everything else. */
+export function resourceTools(
+  as: (agent: string | undefined) => AgentHandle,
+  offered: (agent: string | undefined) => boolean,
+): NativeTool[] {
+  const annotations = { readOnlyHint: true }
+  return [
+    {
+      name: 'ListMcpResources',
+      description: 'Lists the resources of MCP servers: of one, or of all that are connected.',
+      inputSchema: {
+        type: 'object',
+        properties: { server: { type: 'string', description: 'only of this server' } },
+        additionalProperties: false,
+      },
+      annotations,
+      forModels: true,
+      visible: offered,
+      run: async ({ server }, { agent, signal }) => {
+        const name = typeof server === 'string' ? server : undefined
+        return { resources: await as(agent).resources(name, { signal }) }
+      },
+    },
+    {
+      name: 'ReadMcpResource',
+      description: 'Reads one resource of an MCP server by its uri.',
+      inputSchema: {
+        type: 'object',
+        properties: {
+          server: { type: 'string', description: 'the server it is on' },
+          uri: { type: 'string', description: 'its uri, as ListMcpResources gives it' },
+        },
+        required: ['server', 'uri'],
+        additionalProperties: false,
+      },
+      annotations,
+      forModels: true,
+      visible: offered,
+      run: async ({ server, uri }, { agent, signal }) => {
+        const { contents } = await as(agent).read(String(server), String(uri), { signal })
+        return { contents }
+      },
+    },
+  ]
+}

@@ -1,0 +1,59 @@
+// What one agent sees of all tools, and the names its model knows them by. Made anew only when something changed.
+
+import type { Actor } from '../policy/access.ts'
+import type { Rulebook } from '../policy/facts.ts'
+import { type NamingScheme, projectedName } from '../registry/names.ts'
+import type { RegisteredTool, Registry } from '../registry/registry.ts'
+
+export class View {
+  readonly tools: readonly RegisteredTool[]
+  readonly #scheme: NamingScheme
+  readonly #reserved: ReadonlySet<string>
+  #names: ReadonlyMap<string, RegisteredTool> | undefined
+
+  constructor(tools: readonly RegisteredTool[], scheme: NamingScheme, reserved: ReadonlySet<string>) {
+    this.tools = tools
+    this.#scheme = scheme
+    this.#reserved = reserved
+  }
+
+  /** The name a model sees. Native tools keep theirs. */
+  nameOf({ server, name }: RegisteredTool, scheme: NamingScheme = this.#scheme): string {
+    return server === '' ? name : projectedName(scheme, server, name, this.#reserved)
+  }
+
+  /** The tool that a model means. */
+  named(name: string): RegisteredTool | undefined {
+    this.#names ??= new Map(this.tools.map((tool) => [this.nameOf(tool), tool]))
+    return this.#names.get(name)
+  }
+}
+
+export class Views {
+  readonly #registry: Registry
+  readonly #rules: () => Rulebook
+  readonly #sees: (actor: Actor, tool: RegisteredTool) => boolean
+  readonly #kept = new Map<string, { version: string; rules: Rulebook; view: View }>()
+
+  constructor(
+    registry: Registry,
+    rules: () => Rulebook,
+    sees: (actor: Actor, tool: RegisteredTool) => boolean,
+  ) {
+    this.#registry = registry
+    this.#rules = rules
+    this.#sees = sees
+  }
+
+  of(actor: Actor): View {
+    const key = actor.kind === 'owner' ? '' : actor.id
+    const rules = this.#rules()
+    const { version } = this.#registry
+    const kept = this.#kept.get(key)
+    if (kept?.version === version && kept.rules === rules) return kept.view
+    const tools = this.#registry.all.filter((tool) => this.#sees(actor, tool))
+    const view = new View(tools, rules.grants(actor)?.naming ?? 'mcp__s__t', this.#registry.nativeNames)
+    this.#kept.set(key, { version, rules, view })
+    return view
+  }
+}
