@@ -2,7 +2,8 @@
 
 import { Fault } from '../base/fault.ts'
 import { maskText } from '../base/redact.ts'
-import { type ServerRow, serverNamed, serverRows, shellWord } from './describe.ts'
+import { shellWord } from '../base/shell-word.ts'
+import { type ServerRow, serverNamed, serverRows } from './describe.ts'
 import { type Output, safe } from './output.ts'
 import { failureLine, withHub } from './private-hub.ts'
 import { failOnErrors, type Loaded, type Session } from './session.ts'

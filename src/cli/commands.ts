@@ -45,7 +45,26 @@ export const COMMANDS: readonly Entry[] = [
     summary: 'see and accept what a project would run',
     load: () => import('./commands/trust.ts'),
   },
-  { name: 'agents', summary: 'list, add and remove agents', load: () => import('./commands/agents.ts') },
+  {
+    name: 'agents',
+    summary: 'agents: who may use what, and their tokens',
+    load: () => import('./commands/agents.ts'),
+  },
+  {
+    name: 'explain',
+    summary: 'why an agent may call a tool or not',
+    load: () => import('./commands/explain.ts'),
+  },
+  {
+    name: 'prompt',
+    summary: 'what an agent is told of its servers',
+    load: () => import('./commands/prompt.ts'),
+  },
+  {
+    name: 'usage',
+    summary: 'what was called, and what came of it',
+    load: () => import('./commands/usage.ts'),
+  },
   {
     name: 'integrations',
     summary: 'the catalog of well-known servers',

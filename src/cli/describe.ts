@@ -65,11 +65,6 @@ export function isComposio({ place }: ServerEntry): boolean {
   return place.path.at(-1) === 'composio' && place.path.at(-2) !== 'servers'
 }
 
-/** A name as it can be typed in a shell: a command we print must not do more than it says. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
-}
-
 /** `file:line`, the file as seen from here when that is shorter. */
 export function placeText(place: Place): string {
   const line = place.origin.position(place.path)?.line

@@ -3,11 +3,12 @@
 import { STATUS_CODES } from 'node:http'
 import { Fault } from '../base/fault.ts'
 import { maskText } from '../base/redact.ts'
+import { shellWord } from '../base/shell-word.ts'
 import { findCommand } from '../config/binary.ts'
 import { locateCommand } from '../config/command.ts'
 import type { Finding } from '../config/doctor.ts'
 import { scopeOf } from '../config/status.ts'
-import { shellWord } from './describe.ts'
+
 import { failureLine, withHub } from './private-hub.ts'
 import type { Loaded, Session } from './session.ts'
 import { isStartable, type Settled, settle } from './settle.ts'

@@ -1,16 +1,20 @@
 // Asks the running gateway over its socket. There is at most one for a state folder, and only its owner can reach it.
 
+import { existsSync } from 'node:fs'
 import { request } from 'node:http'
 import { dirname } from 'node:path'
-import { text } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
 import { CODES, type Code, Fault } from '../base/fault.ts'
 import { gatewaySocket, type Places, unsafeReason } from '../base/places.ts'
 import { isRecord } from '../base/record.ts'
+import type { Snapshot } from '../config/snapshot.ts'
+import { configDigest } from '../config/snapshot-digest.ts'
 
 interface Asking {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: string
   readonly signal: AbortSignal
+  readonly body?: string | undefined
   /** What to do instead where no gateway runs. */
   readonly otherwise?: string | undefined
   /** Milliseconds. */
@@ -18,29 +22,67 @@ interface Asking {
 }
 
 /** The gateway's answer as data; its refusals, and its absence, are thrown as faults. */
-export async function askGateway(
+export async function askGateway(places: Places, asking: Asking): Promise<Record<string, unknown>> {
+  return parse((await askForBytes(places, asking)).toString('utf8'))
+}
+
+/** The same as it came. */
+export async function askForBytes(
   places: Places,
-  { method, path, signal, otherwise, timeout = 150_000 }: Asking,
-): Promise<Record<string, unknown>> {
+  { method, path, signal, body = '', otherwise, timeout = 150_000 }: Asking,
+): Promise<Buffer> {
   const socketPath = gatewaySocket(places)
   const reason = unsafeReason(dirname(socketPath))
   // Whoever owns the folder could listen in the gateway's place.
   if (reason !== undefined) throw new Fault('STATE_REFUSED', `${dirname(socketPath)} ${reason}`)
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout)])
-  const { status, body } = await new Promise<{ status: number; body: string }>((resolve, reject) => {
+  const headers = { host: 'localhost', 'content-length': Buffer.byteLength(body) }
+  const { status, answer } = await new Promise<{ status: number; answer: Buffer }>((resolve, reject) => {
     const asked = request(
-      { socketPath, method, path, signal: limit, headers: { host: 'localhost', 'content-length': 0 } },
+      { socketPath, method, path, signal: limit, headers },
       (response) =>
-        void text(response).then((all) => resolve({ status: response.statusCode ?? 0, body: all }), reject),
+        void buffer(response).then(
+          (all) => resolve({ status: response.statusCode ?? 0, answer: all }),
+          reject,
+        ),
     )
     asked.on('error', reject)
-    asked.end()
+    asked.end(body)
   }).catch((error: unknown) => {
     throw unanswered(error, signal, otherwise)
   })
-  const answer = parse(body)
   if (status >= 200 && status < 300) return answer
-  throw refusal(answer, status)
+  throw refusal(parse(answer.toString('utf8')), status)
+}
+
+/** Whether a gateway runs for this home. */
+export async function gatewayRuns(places: Places, signal: AbortSignal): Promise<boolean> {
+  if (!existsSync(gatewaySocket(places))) return false
+  try {
+    await askGateway(places, { method: 'GET', path: '/api/status', signal, timeout: 2_000 })
+    return true
+  } catch (error) {
+    if (error instanceof Fault && error.code !== 'CALL_CANCELLED') return false
+    throw error
+  }
+}
+
+/** Whether a gateway runs that follows this very configuration; only then a command may ask it. */
+export async function gatewayFollows(active: Snapshot, signal: AbortSignal): Promise<boolean> {
+  const { places } = active
+  if (!existsSync(gatewaySocket(places))) return false
+  try {
+    const { config } = await askGateway(places, {
+      method: 'GET',
+      path: '/api/status',
+      signal,
+      timeout: 2_000,
+    })
+    return config === configDigest(active)
+  } catch (error) {
+    if (error instanceof Fault && error.code !== 'CALL_CANCELLED') return false
+    throw error
+  }
 }
 
 // --- internal ---

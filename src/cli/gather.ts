@@ -1,10 +1,10 @@
 // The servers that a listing is about: the one that was named, or all that start by themselves. What is left out is said.
 
 import { Fault } from '../base/fault.ts'
+import { shellWord } from '../base/shell-word.ts'
 import type { Connection } from '../connect/connection.ts'
 import type { Hub } from '../hub.ts'
-import { mayUse } from '../policy/access.ts'
-import { shellWord } from './describe.ts'
+
 import { failureLine } from './private-hub.ts'
 import type { Loaded, Session } from './session.ts'
 import { isStartable, namedServer, type Settled, settle } from './settle.ts'
@@ -65,9 +65,10 @@ export function notStarted(idle: readonly Connection[], command: string): string
 // --- internal ---
 
 function ownServers(hub: Hub, agent: string | undefined): Connection[] {
-  const actor = hub.actor(agent)
-  const { manager, assignments } = hub.context
-  return manager.connections.filter(({ name }) => mayUse(actor, name, assignments()))
+  return hub
+    .as(agent)
+    .servers()
+    .map((name) => hub.context.manager.get(name))
 }
 
 function allFailed(settled: readonly Settled[]): Fault {

@@ -1,7 +1,8 @@
 // What `busbar resources` and `busbar prompts` have in common: ask every server that is up, show what each gives.
 
 import { Fault } from '../base/fault.ts'
-import type { AgentHandle, Listed } from '../call/handle.ts'
+import type { AgentHandle } from '../call/handle.ts'
+import type { Listed } from '../call/request.ts'
 import type { Connection } from '../connect/connection.ts'
 import { gather, notStarted } from './gather.ts'
 import { failureLine, withHub } from './private-hub.ts'

@@ -3,12 +3,12 @@
 import { Fault } from '../base/fault.ts'
 import { maskText } from '../base/redact.ts'
 import type { Handlers } from '../connect/answers.ts'
-import { type Hub, type HubEvent, hubOf } from '../hub.ts'
+import { type Hub, type HubEvent, type HubOptions, hubOf } from '../hub.ts'
 import { safe } from './output.ts'
 import type { Loaded, Session } from './session.ts'
 import { type StatusLine, statusLine } from './status-line.ts'
 
-interface PrivateHubOptions extends Handlers {
+interface PrivateHubOptions extends Handlers, Pick<HubOptions, 'store'> {
   /** Whether a server that fails is said at once; otherwise the command tells by itself. */
   readonly sayFailures?: boolean | undefined
 }
@@ -28,6 +28,7 @@ export async function withHub<T>(
     if (event.type === 'reaped')
       for (const { server, pids } of event.processes)
         out.note(`ended ${safe(server)}, which an earlier run had left behind (process ${pids.join(', ')})`)
+    if (event.type === 'trouble') out.warn(event.message)
     if (!sayFailures || event.type !== 'server-status' || failed.has(event.server)) return
     const { status, error, hint } = event.status
     if (status !== 'failed' && status !== 'needs-auth') return
@@ -36,7 +37,7 @@ export async function withHub<T>(
   }
   let hub: Hub | undefined
   try {
-    hub = await hubOf(active, { ...handlers, start: false, onEvent })
+    hub = await hubOf(active, { ...handlers, start: false, surface: 'cli', onEvent })
     if (signal.aborted) throw interrupted()
     return await work(hub, line)
   } finally {

@@ -1,11 +1,12 @@
 // Removing a server: its definition, and every mention of it in every file of ours.
 
 import { Fault } from '../base/fault.ts'
+import { shellWord } from '../base/shell-word.ts'
 import type { Layer } from '../config/layer.ts'
 import { removeMentions, removeServer, serverPath, type Target } from '../config/plan.ts'
 import type { ServerEntry, Snapshot } from '../config/snapshot.ts'
 import { subtree } from '../config/tree.ts'
-import { isComposio, placeText, serverNamed, shellWord } from './describe.ts'
+import { isComposio, placeText, serverNamed } from './describe.ts'
 import { layerTarget, makeEdits, type WriteScope } from './edit.ts'
 import type { Session } from './session.ts'
 

@@ -1,11 +1,12 @@
 // What a person looks at before agreeing. Nothing is cut short, and nothing in it can pretend to be another line: what
 // is not shown as it is cannot be agreed to.
 
+import { shellWord } from '../base/shell-word.ts'
 import { variablesOf } from '../config/expand.ts'
 import { hazardsOf, settingsHazards } from '../config/hazards.ts'
 import type { Server } from '../config/schema-server.ts'
 import { maskSecrets } from '../config/view.ts'
-import { nearPath, shellWord } from './describe.ts'
+import { nearPath } from './describe.ts'
 import { type Output, safe } from './output.ts'
 
 /** A text on one line, with line breaks shown as what they are. */

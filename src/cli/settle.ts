@@ -1,7 +1,7 @@
 // Starting servers and waiting until it is known of each what became of it.
 
 import { Fault } from '../base/fault.ts'
-import { reach } from '../call/call.ts'
+import { reach } from '../call/admit.ts'
 import { errorsOf } from '../config/load.ts'
 import { configFault } from '../config/problem.ts'
 import type { Connection } from '../connect/connection.ts'

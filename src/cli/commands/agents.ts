@@ -1,9 +1,11 @@
-// `busbar agents list|add|remove`.
+// `busbar agents`: who there is, what each may use, and their tokens.
 
 import { Fault } from '../../base/fault.ts'
 import { nearest } from '../../base/suggest.ts'
 import { addAgent, removeAgent, type Target } from '../../config/plan.ts'
 import { placeOf } from '../../config/tree.ts'
+import { agentToken } from '../agent-token.ts'
+import { grantTo, revokeFrom, setAgent } from '../change-agent.ts'
 import { command, type Group } from '../command.ts'
 import { placeText } from '../describe.ts'
 import { layerTarget, makeEdits, SCOPE_OPTION, writeScope, writeTarget } from '../edit.ts'
@@ -52,10 +54,89 @@ Example:
   busbar agents remove intern`,
       run: async (session, [name = '']) => await remove(session, name),
     }),
+    grant: command({
+      summary: 'let an agent use a server or a tool',
+      words: '<name> <server[/tool]>',
+      help: `
+A pattern that the agent is denied, written exactly as it stands there, is taken out of what is denied.
+
+Examples:
+  busbar agents grant intern github
+  busbar agents grant intern 'github/get_*'
+  busbar agents grant cto/reviewer github/create_review`,
+      run: async (session, [name = '', pattern = '']) => await grantTo(session, name, pattern),
+    }),
+    revoke: command({
+      summary: 'take a server from an agent, or deny it a tool',
+      words: '<name> <server[/tool]>',
+      help: `
+Examples:
+  busbar agents revoke intern github
+  busbar agents revoke intern 'github/delete_*'`,
+      run: async (session, [name = '', pattern = '']) => await revokeFrom(session, name, pattern),
+    }),
+    enable: command({
+      summary: 'switch an agent on',
+      words: '<name>',
+      help: `
+Example:
+  busbar agents enable intern`,
+      run: async (session, [name = '']) =>
+        await setAgent(session, name, 'enabled', true, `${name} is on: it may use its servers.`),
+    }),
+    disable: command({
+      summary: 'switch an agent off',
+      words: '<name>',
+      help: `
+Example:
+  busbar agents disable intern`,
+      run: async (session, [name = '']) =>
+        await setAgent(session, name, 'enabled', false, `${name} is off: it may use nothing.`),
+    }),
+    approval: command({
+      summary: 'say when a person is asked before an agent calls',
+      words: '<name> <preset>',
+      help: `
+The presets: always, writes, destructive, never.
+
+Example:
+  busbar agents approval cto writes`,
+      run: async (session, [name = '', preset = '']) => {
+        checkPreset(preset)
+        await setAgent(session, name, 'approval', preset, `${name}: a person is asked ${preset}.`)
+      },
+    }),
+    token: command({
+      summary: 'make, list or revoke the tokens by which an agent is known',
+      words: '<name>',
+      options: {
+        expires: { value: 'time', about: 'after which it opens nothing, such as 30d; default: never' },
+        replace: { about: 'revoke its other tokens' },
+        list: { about: 'list its tokens, which cannot be shown again themselves' },
+        revoke: { about: 'revoke all its tokens, or one with --id' },
+        id: { value: 'id', about: 'the token that is meant, as --list shows it' },
+      },
+      help: `
+The token is printed once, alone on stdout; Busbar keeps a digest. A running gateway knows it at once.
+
+Examples:
+  busbar agents token cto
+  busbar agents token cto --expires 30d --replace
+  CTO_TOKEN=$(busbar agents token cto)
+  busbar agents token cto --revoke`,
+      run: async (session, [name = ''], options) => await agentToken(session, name, options),
+    }),
   },
 }
 
 // --- internal ---
+
+const PRESETS = ['always', 'writes', 'destructive', 'never']
+
+function checkPreset(preset: string): void {
+  if (!PRESETS.includes(preset))
+    throw new Fault('USAGE', `approval is "${preset}"; expected one of ${PRESETS.join(', ')}`)
+}
 
 async function list(session: Session): Promise<void> {
   const { snapshot, subjects, active } = await session.load({ warnings: false })
@@ -105,9 +186,7 @@ async function list(session: Session): Promise<void> {
 
 async function add(session: Session, name: string, options: AddOptions): Promise<void> {
   checkNewName(name, 'agent')
-  const presets = ['always', 'writes', 'destructive', 'never']
-  if (options.approval !== undefined && !presets.includes(options.approval))
-    throw new Fault('USAGE', `--approval is "${options.approval}"; expected one of ${presets.join(', ')}`)
+  if (options.approval !== undefined) checkPreset(options.approval)
   const snapshot = await session.snapshot()
   const known = new Set([...snapshot.servers.keys(), '*'])
   const { CATALOG } = await import('../../config/catalog.ts')

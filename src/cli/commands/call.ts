@@ -10,8 +10,10 @@ import { awake } from '../../connect/send.ts'
 import { type Arguments, checkArguments, readArguments } from '../call-arguments.ts'
 import { command } from '../command.ts'
 import { EXIT } from '../exit.ts'
+import { gatewayFollows } from '../gateway-client.ts'
 import { type Output, safeJson } from '../output.ts'
 import { withHub } from '../private-hub.ts'
+import { callRemotely, remoteSchema } from '../remote-call.ts'
 import { checkOutput, OUTPUT_OPTIONS, saveFile } from '../save-file.ts'
 import type { Session } from '../session.ts'
 import { namedServer } from '../settle.ts'
@@ -49,10 +51,19 @@ Examples:
     const timeout = timeoutOf(options.timeout)
     checkOutput(options)
     const loaded = await session.load({ warnings: false })
+    if (await gatewayFollows(loaded.active, session.signal)) {
+      const agent = options.agent
+      const about = { agent, server, tool, timeout }
+      const schema = await remoteSchema(session, loaded.active.places, about)
+      const { text } = await argumentsOf(session, words, schema, options)
+      finish(await callRemotely(session, loaded.active.places, about, text), session.out, options)
+      return
+    }
     await withHub(session, loaded, {}, async (hub, line) => {
       const { out, signal } = session
       const connection = namedServer(hub, loaded, options.agent, server)
       line.show(`starting ${server}`)
+      hub.context.validators.warm()
       await awake(connection, { method: 'tools/call', signal, timeout })
       const known = connection.tool(tool)?.tool
       const given = await argumentsOf(session, words, known?.inputSchema ?? {}, options)
@@ -64,8 +75,7 @@ Examples:
         onProgress: (progress) => line.show(`${server}/${tool}: ${progressText(progress)}`),
       })
       line.end()
-      show(result, out, options)
-      if (result.isError) process.exitCode = EXIT.toolError
+      finish(result, out, options)
     })
   },
 })
@@ -118,6 +128,11 @@ function readText(path: string): string {
       cause: error,
     })
   }
+}
+
+function finish(result: CallResult, out: Output, options: CallOptions): void {
+  show(result, out, options)
+  if (result.isError) process.exitCode = EXIT.toolError
 }
 
 function progressText({ progress, total, message }: Progress): string {

@@ -1,11 +1,12 @@
 // `busbar get NAME`: one server, with the file and line each value came from. Secrets stay masked.
 
+import { shellWord } from '../../base/shell-word.ts'
 import { configFault, pathText } from '../../config/problem.ts'
 import type { ServerEntry } from '../../config/snapshot.ts'
 import { leaves, plain } from '../../config/tree.ts'
 import { maskSecrets } from '../../config/view.ts'
 import { command } from '../command.ts'
-import { placeText, serverNamed, serverRow, shellWord } from '../describe.ts'
+import { placeText, serverNamed, serverRow } from '../describe.ts'
 import { safe } from '../output.ts'
 
 export const spec = command({

@@ -1,4 +1,4 @@
-// `busbar integrations list|add|remove`: the same servers, seen from the catalog.
+// `busbar integrations list|add|remove|status`: the same servers, seen from the catalog.
 
 import { CATALOG } from '../../config/catalog.ts'
 import { addFromCatalog } from '../add-catalog.ts'
@@ -6,6 +6,7 @@ import { ADD_OPTIONS } from '../add-server.ts'
 import { command, type Group } from '../command.ts'
 import { serverRows } from '../describe.ts'
 import { SCOPE_OPTION, writeScope } from '../edit.ts'
+import { integrationsStatus } from '../integrations-status.ts'
 import { removeNamed } from '../remove-server.ts'
 import { failOnErrors, type Session } from '../session.ts'
 
@@ -38,6 +39,15 @@ Example:
   busbar integrations remove github`,
       run: async (session, [name = ''], { scope }) =>
         await removeNamed(session, name, scope === undefined ? undefined : writeScope(scope)),
+    }),
+    status: command({
+      summary: 'how each server was used: calls, errors, when last',
+      help: `
+The status is that of the running gateway's connection, else what the configuration says (configured, disabled, failed).
+
+Example:
+  busbar integrations status --json`,
+      run: async (session) => await integrationsStatus(session),
     }),
   },
 }

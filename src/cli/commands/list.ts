@@ -1,10 +1,11 @@
 // `busbar list`: every server, what is known of it, and who may use it. Starts and contacts nothing without --check.
 
 import { Fault } from '../../base/fault.ts'
+import { shellWord } from '../../base/shell-word.ts'
 import { errorsOf } from '../../config/load.ts'
 import type { Snapshot } from '../../config/snapshot.ts'
 import { command } from '../command.ts'
-import { nearPath, type ServerRow, serverRows, shellWord } from '../describe.ts'
+import { nearPath, type ServerRow, serverRows } from '../describe.ts'
 import { failOnErrors } from '../session.ts'
 
 export const spec = command({

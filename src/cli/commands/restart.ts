@@ -3,8 +3,9 @@
 import { Fault } from '../../base/fault.ts'
 import { placesOf } from '../../base/places.ts'
 import { isRecord } from '../../base/record.ts'
+import { shellWord } from '../../base/shell-word.ts'
 import { command } from '../command.ts'
-import { shellWord } from '../describe.ts'
+
 import { askGateway } from '../gateway-client.ts'
 import { safe } from '../output.ts'
 import { statusLine } from '../status-line.ts'

@@ -86,6 +86,7 @@ async function serve(
   const hub = await hubOf(active, {
     onEvent: (event) => {
       if (event.type === 'server-status') tell(event.status)
+      else if (event.type === 'trouble') warn(event.message)
       else if (event.type === 'reaped')
         for (const { server, pids } of event.processes)
           warn(`${server} was still running from a run that was killed; ended (${pids.join(', ')})`)
@@ -208,7 +209,7 @@ function announce({ out }: Session, hub: Hub, { url, agents: known }: Gateway): 
       ...servers.map(({ name }) => `  ${url}/mcp/${encodeURIComponent(name)}`),
       known.length > 0
         ? `Agents sign in with their tokens: ${known.join(', ')}.`
-        : `No agent has a token yet (token: "\${…}" in its entry); yours is in ${ownerPlace(hub)}.`,
+        : `No agent has a token yet (busbar agents token NAME); yours is in ${ownerPlace(hub)}.`,
       servers.length === 0 ? 'No servers yet. Run: busbar add NAME -- COMMAND' : 'Ctrl-C stops it.',
     ].join('\n'),
   )

@@ -1,0 +1,62 @@
+// A call that the running gateway makes: it has the servers, and it is the one who writes the record.
+
+import { Fault } from '../base/fault.ts'
+import type { Places } from '../base/places.ts'
+import { isRecord } from '../base/record.ts'
+import { CallResult } from '../call/result.ts'
+import { readMessage } from '../wire/message.ts'
+import { askForBytes, askGateway } from './gateway-client.ts'
+import type { Session } from './session.ts'
+import { statusLine } from './status-line.ts'
+
+interface About {
+  readonly agent: string | undefined
+  readonly server: string
+  readonly tool: string
+  readonly timeout: number | undefined
+}
+
+/** What the tool's arguments must look like; empty when it is not known, which the call will tell. */
+export async function remoteSchema(
+  { signal }: Session,
+  places: Places,
+  { agent, server, tool }: About,
+): Promise<Readonly<Record<string, unknown>>> {
+  const query = new URLSearchParams({ server, ...(agent === undefined ? {} : { agent }) })
+  const { tools } = await askGateway(places, { method: 'GET', path: `/api/tools?${query}`, signal })
+  const found = Array.isArray(tools) ? tools.find((it) => isRecord(it) && it['name'] === tool) : undefined
+  return isRecord(found) && isRecord(found['inputSchema']) ? found['inputSchema'] : {}
+}
+
+export async function callRemotely(
+  session: Session,
+  places: Places,
+  { agent, server, tool, timeout }: About,
+  text: string,
+): Promise<CallResult> {
+  const line = statusLine(session.out)
+  line.show(`calling ${server}/${tool} through the gateway`)
+  try {
+    const about = JSON.stringify({ agent, server, tool, timeout })
+    const bytes = await askForBytes(places, {
+      method: 'POST',
+      path: '/api/tools/call',
+      signal: session.signal,
+      // Not parsed and written again: every digit stays.
+      body: `${about.slice(0, -1)},"arguments":${text}}`,
+      timeout: LONGEST,
+    })
+    const message = readMessage(Buffer.concat([START, bytes, END]))
+    if (message.kind === 'result') return new CallResult(server, message)
+    throw new Fault('MESSAGE_INVALID', 'the gateway answered with something that is no result')
+  } finally {
+    line.end()
+  }
+}
+
+// --- internal ---
+
+/** The call has its own limit. */
+const LONGEST = 24 * 60 * 60 * 1000
+const START = Buffer.from('{"jsonrpc":"2.0","id":0,"result":')
+const END = Buffer.from('}')
