@@ -132,7 +132,7 @@ test('[C4] tools lists what servers have, with addresses, schemas and annotation
     inputSchema: expect.objectContaining({ required: ['a', 'b'] }),
     outputSchema: expect.objectContaining({ type: 'object' }),
     annotations: { idempotentHint: true, readOnlyHint: true, openWorldHint: false },
-    fingerprint: null,
+    fingerprint: expect.stringMatching(/^[0-9a-f]{32,64}$/),
     estimate: null,
   })
   const { stdout } = await sandbox.run(['tools', 'plain'])

@@ -318,7 +318,8 @@ test('[B13][D13] what keeps a call from being made is a result that says so; oth
     hang: { ...serverCommand('hang-call'), timeouts: { call: 200 } },
     loop: serverCommand('crash-loop'),
   })
-  const call = (server: string, name: string) => gateway.ask(server, 'tools/call', { name, arguments: {} })
+  const call = (server: string, name: string) =>
+    gateway.ask(server, 'tools/call', { name, arguments: { text: 'x' } })
   for (const [server, name, code] of [
     ['crash', 'crash', 'CONNECTION_LOST'],
     ['gone', 'x', 'SPAWN_FAILED'],
