@@ -36,7 +36,7 @@ export function explain(
   steps: readonly Step[],
 ): Explanation {
   const last = steps.at(-1)
-  const fix = last && decision.verdict !== 'allow' ? fixFor(snapshot, subject, last) : undefined
+  const fix = last && decision.verdict !== 'allow' ? fixFor(snapshot, subject, last, decision) : undefined
   return {
     verdict: decision.verdict,
     reason: decision.reason,
@@ -47,6 +47,9 @@ export function explain(
 }
 
 // --- internal ---
+
+/** The strictest preset that does not ask for such a tool. */
+const LENIENT = { read: 'writes', write: 'destructive', destructive: 'never' } as const
 
 function located(snapshot: Snapshot, { rule, outcome, detail, path }: Step): ExplainedStep {
   if (path === undefined) return { rule, outcome, detail }
@@ -66,7 +69,12 @@ function nearestLine(snapshot: Snapshot, path: readonly (string | number)[]): nu
   return undefined
 }
 
-function fixFor(snapshot: Snapshot, { agent, server, tool }: Subject, step: Step): string {
+function fixFor(
+  snapshot: Snapshot,
+  { agent, server, tool }: Subject,
+  step: Step,
+  decision: Decision,
+): string {
   const where = located(snapshot, step)
   const at = where.file ? ` (${where.file}${where.line ? `:${where.line}` : ''})` : ''
   switch (step.rule) {
@@ -86,9 +94,11 @@ function fixFor(snapshot: Snapshot, { agent, server, tool }: Subject, step: Step
       return `busbar agents grant ${shellWord(agent)} ${shellWord(server === '' ? (tool ?? '') : `${server}/${tool}`)}`
     case 'offered':
       return `edit ${(step.path ?? []).join('.')}${at}`
-    default:
-      return step.outcome === 'ask' && step.pattern === undefined
-        ? `busbar agents approval ${shellWord(agent)} writes`
+    default: {
+      const isPreset = step.pattern === undefined && step.path?.[0] !== 'servers'
+      return decision.verdict === 'ask' && isPreset
+        ? `busbar agents approval ${shellWord(agent.split('/')[0] ?? agent)} ${LENIENT[decision.risk]}`
         : `edit ${(step.path ?? []).join('.')}${at}`
+    }
   }
 }

@@ -116,8 +116,12 @@ test('[A5] explain names the rule, its file and line, and the command that chang
   expect(after.json).toMatchObject({
     verdict: 'ask',
     risk: 'write',
-    fix: 'busbar agents approval intern writes',
+    fix: 'busbar agents approval intern destructive',
   })
+  expect((await sandbox.run(['agents', 'approval', 'intern', 'destructive'])).code).toBe(0)
+  expect((await sandbox.run(['explain', 'intern', 'github/delete_repo', '--json'])).json.verdict).toBe(
+    'allow',
+  )
   expect(sandbox.read('busbar.yaml')).toContain('# nothing that cannot be undone')
 })
 

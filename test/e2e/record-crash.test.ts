@@ -13,7 +13,7 @@ import type { RecordedInvocation } from '../../src/store/invocation.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
 
-const CRASHES = Number(process.env['BUSBAR_CRASHES'] ?? 60)
+const CRASHES = Number(process.env['BUSBAR_CRASHES'] ?? 300)
 const LANES = 2
 const KEY = 'a key outside the folder'
 
