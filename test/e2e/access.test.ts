@@ -282,3 +282,25 @@ agents:
   expect(poor.stdout.trim()).toBe('')
   expect(poor.stderr).toContain('poor is told nothing')
 })
+
+test('[D14] a grant is in force at once and disturbs nothing that runs', async () => {
+  const { sandbox } = place()
+  const agents = { ada: { servers: ['plain'], token: 'agent-token-7f3a', allow: ['plain/pid'] } }
+  const gateway = await up(sandbox, { servers: { plain: serverCommand('plain') }, agents })
+  const pid = async () =>
+    (await gateway.ask('plain', 'tools/call', { name: 'pid', arguments: {} })).result.content[0].text
+  const before = await pid()
+  const run = await sandbox.run([
+    'agents',
+    'grant',
+    'ada',
+    'plain/echo',
+    '--config',
+    sandbox.path('team.json'),
+  ])
+  expect(run.code).toBe(0)
+  const echo = () => gateway.ask('plain', 'tools/call', { name: 'echo', arguments: { text: 'hi' } })
+  await until(async () => (await echo()).result !== undefined)
+  expect(await pid()).toBe(before)
+  expect(gateway.stderr()).not.toContain('not in force')
+})

@@ -129,23 +129,36 @@ async function serve(
   }
 }
 
+/** Milliseconds that an edit has to become a trusted one. */
+const PATIENCE = 1_000
+
 async function follow(session: Session, hub: Hub, gateway: Gateway) {
   const { out } = session
   const warn = warner(session)
+  let patience: NodeJS.Timeout | undefined
   const config = await watchConfig(session.loadOptions, (event) => {
-    if (event.kind === 'applied') return take(event.snapshot)
+    if (event.kind === 'applied') return consider(event.snapshot)
     warn('the change was refused; the last good configuration stays:')
     for (const problem of event.problems) warn(problemLine(problem))
   })
-  const trust = watchTrust(hub.places, () => take(config.current))
+  const trust = watchTrust(hub.places, () => consider(config.current))
   return {
     close: () => {
+      clearTimeout(patience)
       config.close()
       trust()
     },
   }
 
+  /** A command of ours writes a file, and that it is trusted; whichever is heard of first, nothing may stop in between. */
+  function consider(snapshot: Snapshot): void {
+    clearTimeout(patience)
+    if (session.subjects(snapshot).every(({ state }) => state === 'trusted')) take(snapshot)
+    else patience = setTimeout(() => take(config.current), PATIENCE)
+  }
+
   function take(snapshot: Snapshot): void {
+    clearTimeout(patience)
     const subjects = session.subjects(snapshot)
     const open = subjects.filter(({ state }) => state !== 'trusted').map(({ name }) => name)
     if (open.length > 0) warn(`not trusted, so not in force: ${open.join(', ')}; run: busbar trust`)
