@@ -73,8 +73,8 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Without this a power cut could undo the rename. Some file systems refuse it, which costs only that guarantee. */
-function syncFolder(folder: string): void {
+/** Without this a power cut could take back a new name in the folder. Some file systems refuse it, which costs only that guarantee. */
+export function syncFolder(folder: string): void {
   const handle = openSync(folder, 'r')
   try {
     fsyncSync(handle)

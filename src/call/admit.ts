@@ -16,8 +16,8 @@ export interface Target {
 
 /** Something that may be called. */
 export type Admitted =
-  | { readonly kind: 'native'; readonly entry: OwnTool; readonly decision: Decision }
-  | { readonly kind: 'server'; readonly connection: Connection; readonly decision: Decision }
+  | { readonly kind: 'native'; readonly entry: OwnTool; readonly mayWrite: boolean }
+  | { readonly kind: 'server'; readonly connection: Connection; readonly mayWrite: boolean }
 
 /** What an address or a name stands for: `server/tool`, `server:tool`, a native tool's name, or a name from the list. */
 export function targetOf({ registry, views }: CallContext, actor: Actor, address: unknown): Target {
@@ -41,18 +41,24 @@ export function targetOf({ registry, views }: CallContext, actor: Actor, address
 export function admit(context: CallContext, actor: Actor, target: Target): Admitted {
   const decision = verdictOn(context, actor, target)
   if (decision.verdict === 'deny') throw denial(context, actor, target, decision)
+  const mayWrite = decision.risk !== 'read'
   if (target.server === '') {
     const entry = context.registry.native(target.tool)
-    if (entry && isVisible(entry, actor)) return { kind: 'native', entry, decision }
+    if (entry && isVisible(entry, actor)) return { kind: 'native', entry, mayWrite }
     throw new Fault('TOOL_UNKNOWN', `there is no tool ${JSON.stringify(target.tool)}`)
   }
-  return { kind: 'server', connection: context.manager.get(target.server), decision }
+  return { kind: 'server', connection: context.manager.get(target.server), mayWrite }
+}
+
+/** Whether somebody may use a server at all; whether it is up is another question. */
+export function mayReach(context: CallContext, actor: Actor, server: string): boolean {
+  const decision = verdictOn(context, actor, { server, tool: undefined })
+  return decision.verdict !== 'deny' || decision.code !== 'NO_ACCESS'
 }
 
 /** The server itself, for somebody who may use it. */
 export function reach(context: CallContext, actor: Actor, server: string): Connection {
-  const decision = verdictOn(context, actor, { server, tool: undefined })
-  if (decision.verdict === 'deny' && decision.code === 'NO_ACCESS') throw noServer(actor, server)
+  if (!mayReach(context, actor, server)) throw noServer(actor, server)
   return context.manager.get(server)
 }
 

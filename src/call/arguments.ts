@@ -2,7 +2,22 @@
 // ways.
 
 import { isUtf8 } from 'node:buffer'
-import { endOfString, endOfValue, keyText, MAX_DEPTH, skipSpace, TOO_DEEP } from '../wire/scan.ts'
+import {
+  BACKSLASH,
+  BRACE_CLOSE,
+  BRACE_OPEN,
+  BRACKET_CLOSE,
+  BRACKET_OPEN,
+  COLON,
+  COMMA,
+  endOfString,
+  endOfValue,
+  keyText,
+  MAX_DEPTH,
+  QUOTE,
+  skipSpace,
+  TOO_DEEP,
+} from '../wire/scan.ts'
 
 /** Why bytes cannot be the arguments of a call, or undefined. One pass in which nothing is built. */
 export function argumentsProblem(bytes: Uint8Array): string | undefined {
@@ -32,15 +47,6 @@ export function canonicalArguments(bytes: Uint8Array): string {
 // --- internal ---
 
 const NO_OBJECT = 'the arguments are not one JSON object'
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const COMMA = 0x2c
-const COLON = 0x3a
-const BRACE_OPEN = 0x7b
-const BRACE_CLOSE = 0x7d
-const BRACKET_OPEN = 0x5b
-const BRACKET_CLOSE = 0x5d
 
 const WRONG = -1
 const TWICE = -3

@@ -88,10 +88,9 @@ export async function findTool(
 
 // --- internal ---
 
-type Found = (
+type Found =
   | Extract<Admitted, { kind: 'native' }>
   | (Extract<Admitted, { kind: 'server' }> & { readonly known: KnownTool })
-) & { readonly mayWrite: boolean }
 
 /** Resolved, allowed and checked; a refusal is written down, too. Wrong arguments are for who calls to mend: a result. */
 async function settled(
@@ -106,11 +105,9 @@ async function settled(
     const admitted = admit(context, asking.actor, target)
     const address = target.server === '' ? target.tool : `${target.server}/${target.tool}`
     if (problem !== undefined) throw badArguments(address, target.server, problem)
-    const { decision } = admitted
-    const mayWrite = decision.verdict !== 'deny' && decision.risk !== 'read'
     if (admitted.kind === 'native') {
       await checkArguments(context, admitted.entry, text)
-      return { ...admitted, mayWrite }
+      return admitted
     }
     const { connection } = admitted
     const known =
@@ -118,9 +115,9 @@ async function settled(
       (await findTool(context, asking.actor, connection, target.tool, options))
     const pending = checkArguments(context, serverTool(connection, known.tool), text)
     if (pending) await pending
-    return { ...admitted, known, mayWrite }
+    return { ...admitted, known }
   } catch (error) {
-    Passage.begin(context, asking, target, text, false).failed(error)
+    Passage.refused(context, asking, target, text, error)
     if (error instanceof Fault && error.code === 'ARGUMENTS_INVALID')
       return new CallResult(target.server, replyOf(failureOf(error)))
     throw error

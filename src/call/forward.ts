@@ -8,7 +8,7 @@ import type { Link } from '../connect/link.ts'
 import { enter } from '../connect/send.ts'
 import { serverTool } from '../registry/registry.ts'
 import { type Era, META } from '../wire/era.ts'
-import { find, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
+import { find, LARGE, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { paramHeaderValues } from '../wire/param-headers.ts'
 import { modernMeta, param, type RawParams, withMeta } from '../wire/params.ts'
 import { admit, type Target } from './admit.ts'
@@ -53,6 +53,7 @@ export async function forward(
     try {
       const link = connection.live ?? (await connection.ready(signal))
       const reply = await pass(connection, link, request, stays)
+      sound(reply)
       if (passage) recordReply(passage, reply, () => new CallResult(server, reply).text)
       return { reply, era: link.agreement.era }
     } finally {
@@ -82,13 +83,10 @@ async function admitted(
       throw new Fault(
         'TOOL_UNKNOWN',
         `${server} has no tool ${JSON.stringify(param(params, 'name') ?? null)}`,
-        {
-          server,
-        },
+        { server },
       )
-    const { decision } = admit(context, asking.actor, target)
+    const { mayWrite } = admit(context, asking.actor, target)
     const connection = context.manager.get(server)
-    const mayWrite = decision.verdict !== 'deny' && decision.risk !== 'read'
     if (name === undefined || method !== 'tools/call') return { connection, mayWrite }
     const problem = argumentsProblem(argumentBytes(params))
     if (problem !== undefined) throw badArguments(`${server}/${name}`, server, problem)
@@ -98,9 +96,17 @@ async function admitted(
     if (pending) await pending
     return { connection, mayWrite }
   } catch (error) {
-    if (recorded) Passage.begin(context, asking, target, text, false).failed(error)
+    if (recorded) Passage.refused(context, asking, target, text, error)
     throw error
   }
+}
+
+/** Reads a small answer through, so that a broken one becomes an error here and not in the client. */
+function sound(answer: ReplyMessage): void {
+  if (answer.bytes.length >= LARGE) return
+  const result = find(answer.members, 'result')
+  if (result && answer.bytes[result.start] !== 0x7b)
+    throw new Fault('MESSAGE_INVALID', 'the server answered with a result that is no object')
 }
 
 /** The arguments as they came; a call without any has none to check. */

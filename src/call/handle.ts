@@ -7,15 +7,13 @@ import { promptSection } from '../policy/prompt.ts'
 import { projectTool, type ToolFormat } from '../registry/formats/project.ts'
 import { displayName, type NamingScheme } from '../registry/names.ts'
 import type { RegisteredTool } from '../registry/registry.ts'
-import { ToolSearch } from '../registry/search.ts'
 import type { Implementation } from '../wire/era.ts'
-import { reach, verdictOn } from './admit.ts'
+import { mayReach, reach } from './admit.ts'
 import { type CallOptions, call } from './call.ts'
 import type { CallContext } from './context.ts'
 import type { Asking } from './passage.ts'
 import { type Listed, listOf, request, type WaitOptions } from './request.ts'
 import type { CallResult } from './result.ts'
-import type { View } from './view.ts'
 import { whyEmpty } from './why-empty.ts'
 
 /** A tool with the address it is called by. */
@@ -59,7 +57,6 @@ export interface Readiness {
 export class AgentHandle {
   readonly #context: CallContext
   readonly #asking: Asking
-  #search: { readonly view: View; readonly index: ToolSearch } | undefined
 
   constructor(context: CallContext, asking: Asking) {
     this.#context = context
@@ -115,14 +112,9 @@ export class AgentHandle {
   /** The tools that fit some words best, best first. */
   search(query: string, limit = 10): FoundTool[] {
     const view = this.#context.views.of(this.#asking.actor)
-    if (this.#search?.view !== view)
-      this.#search = { view, index: new ToolSearch(view.tools.map(searchable)) }
-    const byAddress = new Map(view.tools.map((entry) => [entry.address, entry]))
-    return this.#search.index.search(query, limit).flatMap(({ id, score }) => {
-      const entry = byAddress.get(id)
-      if (entry === undefined) return []
+    return view.search(query, limit).map(({ entry, score }) => {
       const { description } = entry.tool
-      return [{ address: id, name: view.nameOf(entry), description, score }]
+      return { address: entry.address, name: view.nameOf(entry), description, score }
     })
   }
 
@@ -215,10 +207,8 @@ export class AgentHandle {
   }
 
   #connections(): Connection[] {
-    return this.#context.manager.connections.filter(({ name }) => {
-      const decision = verdictOn(this.#context, this.#asking.actor, { server: name, tool: undefined })
-      return decision.verdict !== 'deny' || decision.code !== 'NO_ACCESS'
-    })
+    const { manager } = this.#context
+    return manager.connections.filter(({ name }) => mayReach(this.#context, this.#asking.actor, name))
   }
 
   async #list(
@@ -282,16 +272,4 @@ function withDescription({ server, name, tool }: RegisteredTool): { description?
   const text = typeof tool.description === 'string' ? tool.description : tool.title
   if (server === '') return text === undefined ? {} : { description: text }
   return { description: text === undefined ? displayName(server, name) : `[${server}] ${text}` }
-}
-
-function searchable({ address, server, name, tool }: RegisteredTool) {
-  const { properties } = tool.inputSchema
-  return {
-    id: address,
-    server,
-    name,
-    ...(typeof tool.title === 'string' ? { title: tool.title } : {}),
-    ...(typeof tool.description === 'string' ? { description: tool.description } : {}),
-    parameters: typeof properties === 'object' && properties !== null ? Object.keys(properties) : [],
-  }
 }

@@ -61,7 +61,7 @@ export class Passage {
         surface,
         conversation,
         startedAt: Date.now(),
-        requestBytes: text.length,
+        requestBytes: Buffer.byteLength(text),
         arguments: argumentsForRecord(recording.level, text, recording.scrub),
       })
     } catch (error) {
@@ -69,6 +69,11 @@ export class Passage {
       recording.trouble(error instanceof Error ? error.message : String(error))
     }
     return passage
+  }
+
+  /** Writes down what was refused before anything was done. */
+  static refused(context: CallContext, asking: Asking, target: Target, text: string, error: unknown): void {
+    Passage.begin(context, asking, target, text, false).failed(error)
   }
 
   /** It was answered, well or not. `bytes` are read only as far as the record needs them. */

@@ -4,7 +4,7 @@ import { isRecord } from '../base/record.ts'
 import type { Connection } from '../connect/connection.ts'
 import { type ListMethod, resultOf } from '../connect/definitions.ts'
 import { send } from '../connect/send.ts'
-import { admit } from './admit.ts'
+import { type Admitted, admit, type Target } from './admit.ts'
 import type { CallContext } from './context.ts'
 import { type Asking, Passage } from './passage.ts'
 import { recordReply } from './result.ts'
@@ -30,14 +30,7 @@ export async function request(
 ): Promise<Record<string, unknown>> {
   const target = { server, tool: `#${method}` }
   const text = JSON.stringify(params)
-  let mayWrite = false
-  try {
-    const { decision } = admit(context, asking.actor, target)
-    mayWrite = decision.verdict !== 'deny' && decision.risk !== 'read'
-  } catch (error) {
-    Passage.begin(context, asking, target, text, false).failed(error)
-    throw error
-  }
+  const { mayWrite } = admitted(context, asking, target, text)
   const passage = Passage.begin(context, asking, target, text, mayWrite)
   try {
     const connection = context.manager.get(server)
@@ -47,6 +40,15 @@ export async function request(
     return resultOf(server, method, reply)
   } catch (error) {
     passage.failed(error)
+    throw error
+  }
+}
+
+function admitted(context: CallContext, asking: Asking, target: Target, text: string): Admitted {
+  try {
+    return admit(context, asking.actor, target)
+  } catch (error) {
+    Passage.refused(context, asking, target, text, error)
     throw error
   }
 }

@@ -4,12 +4,15 @@ import type { Actor } from '../policy/access.ts'
 import type { Rulebook } from '../policy/facts.ts'
 import { type NamingScheme, projectedName } from '../registry/names.ts'
 import type { RegisteredTool, Registry } from '../registry/registry.ts'
+import { type SearchDocument, ToolSearch } from '../registry/search.ts'
 
 export class View {
   readonly tools: readonly RegisteredTool[]
   readonly #scheme: NamingScheme
   readonly #reserved: ReadonlySet<string>
   #names: ReadonlyMap<string, RegisteredTool> | undefined
+  #index: ToolSearch | undefined
+  #addresses: ReadonlyMap<string, RegisteredTool> = new Map()
 
   constructor(tools: readonly RegisteredTool[], scheme: NamingScheme, reserved: ReadonlySet<string>) {
     this.tools = tools
@@ -26,6 +29,18 @@ export class View {
   named(name: string): RegisteredTool | undefined {
     this.#names ??= new Map(this.tools.map((tool) => [this.nameOf(tool), tool]))
     return this.#names.get(name)
+  }
+
+  /** The tools that fit some words, best first. */
+  search(query: string, limit: number): { entry: RegisteredTool; score: number }[] {
+    if (this.#index === undefined) {
+      this.#index = new ToolSearch(this.tools.map(searchable))
+      this.#addresses = new Map(this.tools.map((entry) => [entry.address, entry]))
+    }
+    return this.#index.search(query, limit).flatMap(({ id, score }) => {
+      const entry = this.#addresses.get(id)
+      return entry ? [{ entry, score }] : []
+    })
   }
 }
 
@@ -55,5 +70,19 @@ export class Views {
     const view = new View(tools, rules.grants(actor)?.naming ?? 'mcp__s__t', this.#registry.nativeNames)
     this.#kept.set(key, { version, rules, view })
     return view
+  }
+}
+
+// --- internal ---
+
+function searchable({ address, server, name, tool }: RegisteredTool): SearchDocument {
+  const { properties } = tool.inputSchema
+  return {
+    id: address,
+    server,
+    name,
+    ...(typeof tool.title === 'string' ? { title: tool.title } : {}),
+    ...(typeof tool.description === 'string' ? { description: tool.description } : {}),
+    parameters: typeof properties === 'object' && properties !== null ? Object.keys(properties) : [],
   }
 }

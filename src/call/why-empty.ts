@@ -1,7 +1,7 @@
 // Why somebody sees no tools. An empty list would leave them guessing.
 
 import type { Actor } from '../policy/access.ts'
-import { verdictOn } from './admit.ts'
+import { mayReach } from './admit.ts'
 import type { CallContext } from './context.ts'
 
 /** One sentence with what to do; undefined when there are tools. */
@@ -12,10 +12,7 @@ export function whyEmpty(context: CallContext, actor: Actor): string | undefined
   if (!book.enabled) return 'Integrations are off: no server starts. Set enabled: true.'
   const grants = book.grants(actor)
   if (grants?.off) return `${who} is disabled (${grants.off.join('.')}).`
-  const own = context.manager.connections.filter(({ name }) => {
-    const decision = verdictOn(context, actor, { server: name, tool: undefined })
-    return decision.verdict !== 'deny' || decision.code !== 'NO_ACCESS'
-  })
+  const own = context.manager.connections.filter(({ name }) => mayReach(context, actor, name))
   if (own.length === 0)
     return actor.kind === 'owner'
       ? 'There are no servers. Run: busbar add NAME -- COMMAND'

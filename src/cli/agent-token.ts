@@ -1,13 +1,13 @@
 // Tokens of agents: made, listed and revoked through the running gateway, which knows them from then on, else in the store.
 
 import { Fault } from '../base/fault.ts'
-import { duration } from '../config/schema-values.ts'
 import { makeToken, type NewToken, revokeTokens, type ShownToken, shownTokens } from '../gateway/tokens.ts'
 import { actorOf } from '../policy/access.ts'
 import type { Agents } from '../store/policy.ts'
 import { askGateway, gatewayRuns } from './gateway-client.ts'
 import { withStore } from './recorded.ts'
 import type { Session } from './session.ts'
+import { timeSpan } from './time-span.ts'
 
 export interface TokenOptions {
   readonly expires?: string
@@ -19,15 +19,18 @@ export interface TokenOptions {
 
 export async function agentToken(session: Session, agent: string, options: TokenOptions): Promise<void> {
   const { out } = session
-  const life = options.expires === undefined ? undefined : lifeOf(options.expires)
+  const life = options.expires === undefined ? undefined : timeSpan('expires', options.expires, '12h or 30d')
   const { active } = await session.load({ warnings: false })
   if (!options.revoke) actorOf(agent, active.assignments)
   const path = `/api/agents/${encodeURIComponent(agent)}/token`
-  const ask = async (method: 'GET' | 'POST' | 'DELETE', query: Record<string, string | undefined> = {}) => {
+  const ask = async <T extends object>(
+    method: 'GET' | 'POST' | 'DELETE',
+    query: Record<string, string | undefined> = {},
+  ): Promise<T> => {
     const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined)
     const text = new URLSearchParams(given).toString()
     const { signal } = session
-    return await askGateway(active.places, { method, path: `${path}?${text}`, signal })
+    return await askGateway<T>(active.places, { method, path: `${path}?${text}`, signal })
   }
   const runs = await gatewayRuns(active.places, session.signal)
   const inStore = async <T>(work: (agents: Agents) => Promise<T>): Promise<T> => {
@@ -39,7 +42,7 @@ export async function agentToken(session: Session, agent: string, options: Token
   }
   if (options.list) {
     const tokens = runs
-      ? ((await ask('GET'))['tokens'] as ShownToken[])
+      ? (await ask<{ tokens: ShownToken[] }>('GET')).tokens
       : await inStore((agents) => shownTokens(agents, agent))
     out.answer({ agent, tokens }, () =>
       tokens.length === 0 ? `${agent} has no token.` : table(session, tokens),
@@ -48,7 +51,7 @@ export async function agentToken(session: Session, agent: string, options: Token
   }
   if (options.revoke) {
     const revoked = runs
-      ? Number((await ask('DELETE', { id: options.id }))['revoked'])
+      ? (await ask<{ revoked: number }>('DELETE', { id: options.id })).revoked
       : await inStore((agents) => revokeTokens(agents, agent, options.id))
     if (revoked === 0)
       throw new Fault('USAGE', `${agent} has no such token`, {
@@ -58,26 +61,16 @@ export async function agentToken(session: Session, agent: string, options: Token
     return
   }
   const made = runs
-    ? ((await ask('POST', {
+    ? await ask<NewToken>('POST', {
         life: life === undefined ? undefined : String(life),
         replace: options.replace ? 'true' : undefined,
-      })) as unknown as NewToken)
+      })
     : await inStore((agents) => makeToken(agents, agent, { life, replace: options.replace ?? false }))
   out.note(`this is shown once; only a digest is kept`)
   out.answer(made, () => made.token)
 }
 
 // --- internal ---
-
-const DAY = 24 * 60 * 60 * 1000
-
-function lifeOf(text: string): number {
-  const days = /^(\d+(?:\.\d+)?)d$/.exec(text)?.[1]
-  const parsed = days === undefined ? duration.safeParse(text) : undefined
-  const life = days === undefined ? (parsed?.success ? parsed.data : 0) : Number(days) * DAY
-  if (life > 0) return life
-  throw new Fault('USAGE', `--expires is "${text}"`, { hint: 'write it like 12h or 30d' })
-}
 
 function table({ out }: Session, tokens: readonly ShownToken[]): string[] {
   return out.table(

@@ -21,9 +21,12 @@ interface Asking {
   readonly timeout?: number | undefined
 }
 
-/** The gateway's answer as data; its refusals, and its absence, are thrown as faults. */
-export async function askGateway(places: Places, asking: Asking): Promise<Record<string, unknown>> {
-  return parse((await askForBytes(places, asking)).toString('utf8'))
+/** The gateway's answer as data; its refusals, and its absence, are thrown as faults. It is this very program. */
+export async function askGateway<T extends object = Record<string, unknown>>(
+  places: Places,
+  asking: Asking,
+): Promise<T> {
+  return parse((await askForBytes(places, asking)).toString('utf8')) as T
 }
 
 /** The same as it came. */
@@ -57,35 +60,28 @@ export async function askForBytes(
 
 /** Whether a gateway runs for this home. */
 export async function gatewayRuns(places: Places, signal: AbortSignal): Promise<boolean> {
-  if (!existsSync(gatewaySocket(places))) return false
-  try {
-    await askGateway(places, { method: 'GET', path: '/api/status', signal, timeout: 2_000 })
-    return true
-  } catch (error) {
-    if (error instanceof Fault && error.code !== 'CALL_CANCELLED') return false
-    throw error
-  }
+  return (await gatewayConfig(places, signal)) !== undefined
 }
 
 /** Whether a gateway runs that follows this very configuration; only then a command may ask it. */
 export async function gatewayFollows(active: Snapshot, signal: AbortSignal): Promise<boolean> {
-  const { places } = active
-  if (!existsSync(gatewaySocket(places))) return false
-  try {
-    const { config } = await askGateway(places, {
-      method: 'GET',
-      path: '/api/status',
-      signal,
-      timeout: 2_000,
-    })
-    return config === configDigest(active)
-  } catch (error) {
-    if (error instanceof Fault && error.code !== 'CALL_CANCELLED') return false
-    throw error
-  }
+  const config = await gatewayConfig(active.places, signal)
+  return config !== undefined && config === configDigest(active)
 }
 
 // --- internal ---
+
+/** The digest of what the running gateway follows; undefined when none runs. */
+async function gatewayConfig(places: Places, signal: AbortSignal): Promise<string | undefined> {
+  if (!existsSync(gatewaySocket(places))) return undefined
+  try {
+    const asking = { method: 'GET', path: '/api/status', signal, timeout: 2_000 } as const
+    return (await askGateway<{ config: string }>(places, asking)).config
+  } catch (error) {
+    if (error instanceof Fault && error.code !== 'CALL_CANCELLED') return undefined
+    throw error
+  }
+}
 
 function unanswered(error: unknown, signal: AbortSignal, otherwise: string | undefined): unknown {
   if (!(error instanceof Error)) return error

@@ -29,8 +29,8 @@ export async function recorded(
 ): Promise<void> {
   const { places } = active
   if (await gatewayRuns(places, session.signal)) {
-    const get = async (path: string) =>
-      (await askGateway(places, { method: 'GET', path, signal: session.signal })) as never
+    const get = <T extends object>(path: string) =>
+      askGateway<T>(places, { method: 'GET', path, signal: session.signal })
     await work({
       usage: (filter) => get(`/api/usage?${queryOf(filter)}`),
       calls: (filter) => get(`/api/calls?${queryOf(filter)}`),

@@ -4,7 +4,6 @@ import {
   chmodSync,
   closeSync,
   existsSync,
-  fsyncSync,
   openSync,
   renameSync,
   rmSync,
@@ -13,6 +12,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { Fault } from '../base/fault.ts'
+import { syncFolder } from '../base/write-file.ts'
 import { Connection } from './sqlite-connection.ts'
 import type { OpenDatabase } from './sqlite-driver.ts'
 import { isDamage } from './sqlite-fault.ts'
@@ -149,18 +149,4 @@ function suspicion(file: string): string {
 /** SQLite gives its log the permissions of the file, so they are right from the start. */
 function makePrivate(file: string): void {
   closeSync(openSync(file, 'wx', 0o600))
-}
-
-/** Without this a power cut could take back the name, and with it what was acknowledged since. */
-function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r')
-  try {
-    fsyncSync(handle)
-  } catch (error) {
-    // Some file systems refuse it, which costs only that guarantee.
-    if (!(error instanceof Error && 'code' in error && (error.code === 'EINVAL' || error.code === 'EPERM')))
-      throw error
-  } finally {
-    closeSync(handle)
-  }
 }

@@ -63,14 +63,14 @@ export function scanHead(bytes: Uint8Array): readonly Member[] {
 /** What `endOfValue` gives for what is nested too deeply; any other negative number: this is no JSON. */
 export const TOO_DEEP = -2
 
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-const COMMA = 0x2c
-const COLON = 0x3a
-const BRACE_OPEN = 0x7b
-const BRACE_CLOSE = 0x7d
-const BRACKET_OPEN = 0x5b
-const BRACKET_CLOSE = 0x5d
+export const QUOTE = 0x22
+export const BACKSLASH = 0x5c
+export const COMMA = 0x2c
+export const COLON = 0x3a
+export const BRACE_OPEN = 0x7b
+export const BRACE_CLOSE = 0x7d
+export const BRACKET_OPEN = 0x5b
+export const BRACKET_CLOSE = 0x5d
 const MINUS = 0x2d
 const DOT = 0x2e
 

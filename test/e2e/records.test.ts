@@ -93,6 +93,23 @@ test('[D15] calls through the gateway are recorded with their agent, whichever d
   expect(errors.patterns).toMatchObject([{ server: 'plain', tool: 'echo', count: 1 }])
 })
 
+test('[D15][A5] what the gateway refuses is recorded, also where the agent has no such server', async () => {
+  const { sandbox } = place()
+  const agents = { ada: { ...AGENTS.ada, servers: ['plain'] } }
+  const servers = { plain: serverCommand('plain'), other: serverCommand('plain') }
+  const gateway = await up(sandbox, { servers, agents }, { user: true })
+  for (const server of ['other', 'absent']) {
+    const refused = await gateway.ask(server, 'tools/call', { name: 'echo', arguments: { text: 'x' } })
+    expect(refused.error.data.code).toBe('NO_ACCESS')
+  }
+  expect((await gateway.ask('other', 'initialize')).error.data.code).toBe('NO_ACCESS')
+  const { calls } = (await sandbox.run(['usage', '--calls', '--json'])).json
+  expect(calls.map((row: Answer) => [row.agent, row.server, row.outcome])).toEqual([
+    ['ada', 'absent', 'denied'],
+    ['ada', 'other', 'denied'],
+  ])
+})
+
 test('[D16] a call that was under way when Busbar was killed is recorded as unknown at the next start', async () => {
   const { sandbox } = place()
   const gateway = await up(

@@ -5,7 +5,6 @@ import { text as readAll } from 'node:stream/consumers'
 import { Fault } from '../../base/fault.ts'
 import { JsonText, type Progress } from '../../call/call.ts'
 import type { CallResult } from '../../call/result.ts'
-import { duration } from '../../config/schema-values.ts'
 import { awake } from '../../connect/send.ts'
 import { type Arguments, checkArguments, readArguments } from '../call-arguments.ts'
 import { command } from '../command.ts'
@@ -18,6 +17,7 @@ import { checkOutput, OUTPUT_OPTIONS, saveFile } from '../save-file.ts'
 import type { Session } from '../session.ts'
 import { namedServer } from '../settle.ts'
 import { firstBinary, resultLines } from '../show-result.ts'
+import { timeSpan } from '../time-span.ts'
 
 interface CallOptions {
   readonly agent?: string
@@ -48,7 +48,8 @@ Examples:
   busbar call browser/screenshot --output page.png --timeout 2m`,
   run: async (session, [address = '', ...words], options) => {
     const { server, tool } = partsOf(address)
-    const timeout = timeoutOf(options.timeout)
+    const timeout =
+      options.timeout === undefined ? undefined : timeSpan('timeout', options.timeout, '500ms, 30s or 2m')
     checkOutput(options)
     const loaded = await session.load({ warnings: false })
     if (await gatewayFollows(loaded.active, session.signal)) {
@@ -90,13 +91,6 @@ function partsOf(address: string): { server: string; tool: string } {
   throw new Fault('USAGE', `"${address}" names no tool`, {
     hint: `write server/tool; see what there is: busbar tools${cut < 0 && address !== '' ? ` ${address}` : ''}`,
   })
-}
-
-function timeoutOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  const parsed = duration.safeParse(text)
-  if (parsed.success && parsed.data > 0) return parsed.data
-  throw new Fault('USAGE', `--timeout is "${text}"`, { hint: 'write it like 500ms, 30s or 2m' })
 }
 
 async function argumentsOf(

@@ -1,11 +1,11 @@
 // `busbar usage`: what was called, by whom, and what came of it; and whether the record is as it was written.
 
 import { Fault } from '../../base/fault.ts'
-import { duration } from '../../config/schema-values.ts'
 import type { ErrorPattern, UsageFilter, Verification } from '../../store/invocation.ts'
 import { command } from '../command.ts'
 import type { Output } from '../output.ts'
 import { type Asked, recorded } from '../recorded.ts'
+import { timeSpan } from '../time-span.ts'
 
 export const spec = command({
   summary: 'what was called, and what came of it',
@@ -29,7 +29,8 @@ Examples:
     const by = options.by ?? 'server'
     if (by !== 'agent' && by !== 'server' && by !== 'tool')
       throw new Fault('USAGE', `--by is "${by}"; expected agent, server or tool`)
-    const since = options.since === undefined ? undefined : Date.now() - timeOf(options.since)
+    const since =
+      options.since === undefined ? undefined : Date.now() - timeSpan('since', options.since, '30m, 1h or 7d')
     const limit = limitOf(options.limit)
     const { active } = await session.load({ warnings: false })
     await recorded(session, active, async (asked) => {
@@ -41,16 +42,6 @@ Examples:
 })
 
 // --- internal ---
-
-const DAY = 24 * 60 * 60 * 1000
-
-function timeOf(text: string): number {
-  const days = /^(\d+(?:\.\d+)?)d$/.exec(text)?.[1]
-  if (days !== undefined) return Number(days) * DAY
-  const parsed = duration.safeParse(text)
-  if (parsed.success && parsed.data > 0) return parsed.data
-  throw new Fault('USAGE', `--since is "${text}"`, { hint: 'write it like 30m, 1h or 7d' })
-}
 
 function limitOf(text: string | undefined): number {
   const value = Number(text ?? 20)
