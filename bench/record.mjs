@@ -1,4 +1,4 @@
-// What recording a call costs: a row in the store, and all of it with the journal. Amortised, in microseconds of wall
+// What recording a call costs: a row in the store, and all of it with the journal, as the path waits for it. Amortised, in microseconds of wall
 // and of processor time, the least and the median of several rounds. Prints a table; decides nothing.
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -49,7 +49,16 @@ function start() {
     arguments: ARGUMENTS,
   }
 }
-const end = { duration: 12.345, outcome: 'ok', energy: 0.25, resultBytes: 200, result: () => RESULT }
+const end = { duration: 12.345, outcome: 'ok', energy: 0.25, resultBytes: 200, result: RESULT }
+
+/** Calls that begin and end together, waited for as the path of a call does. */
+async function together(recorder, count) {
+  const calls = Array.from({ length: count }, () => recorder.begin(start()))
+  await recorder.written()
+  await breathe()
+  for (const call of calls) recorder.end(call, end)
+  await recorder.written()
+}
 
 /** Microseconds of wall and processor time for each of `CALLS`. */
 async function measure(work) {
@@ -64,22 +73,20 @@ async function measure(work) {
 try {
   const { openStore, Recorder } = await load()
   const onTrouble = (message) => console.error(message)
-  const store = await openStore({ file: join(folder, 'busbar.db'), hmacKey: 'k'.repeat(32), onTrouble })
+  const store = await openStore({ file: join(folder, 'busbar.db'), sealKey: 'k'.repeat(32), onTrouble })
   const recorder = await Recorder.open({ store, folder: join(folder, 'journals'), onTrouble })
   const CASES = {
     'append, 100 rows at once': async () => {
       for (let done = 0; done < CALLS; done += 100)
         await store.invocations.append(Array.from({ length: 100 }, () => ({ ...start(), ...end })))
     },
-    'recorder, begin and end to the store': async () => {
-      for (let done = 0; done < CALLS; done++) {
-        recorder.end(recorder.begin(start()), end)
-        if (done % 32 === 0) await breathe()
-      }
+    'recorder, 32 calls at a time, to the store': async () => {
+      for (let done = 0; done < CALLS; done += 32) await together(recorder, 32)
       await recorder.flush()
     },
-    'recorder, begin and end only': async () => {
-      for (let done = 0; done < CALLS; done++) recorder.end(recorder.begin(start()), end)
+    'recorder, one call at a time, to the store': async () => {
+      for (let done = 0; done < CALLS; done++) await together(recorder, 1)
+      await recorder.flush()
     },
   }
   const results = Object.fromEntries(Object.keys(CASES).map((name) => [name, []]))

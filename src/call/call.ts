@@ -2,21 +2,18 @@
 // What later asks and meters is put in here and nowhere else.
 
 import { Fault } from '../base/fault.ts'
-import type { Stop } from '../base/stop.ts'
-import type { Connection } from '../connect/connection.ts'
-import { awake, send } from '../connect/send.ts'
-import type { KnownTool } from '../connect/tool-list.ts'
-import type { Actor } from '../policy/access.ts'
-import { serverTool } from '../registry/registry.ts'
+import { send } from '../connect/send.ts'
 import { memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { paramHeaderValues } from '../wire/param-headers.ts'
-import { type Admitted, admit, type Target, targetOf, unknownTool } from './admit.ts'
+import { MAX_DEPTH } from '../wire/scan.ts'
+import { type Target, targetOf } from './admit.ts'
 import { argumentsProblem } from './arguments.ts'
 import { badArguments, checkArguments } from './check.ts'
 import type { CallContext } from './context.ts'
 import { callNative, replyOf } from './native-call.ts'
 import { type Asking, Passage } from './passage.ts'
 import { CallResult, failureOf } from './result.ts'
+import { findRoute, type OwnRoute, type Route } from './route.ts'
 
 export interface Progress {
   readonly progress: number
@@ -52,85 +49,61 @@ export async function call(
   args: unknown,
   options: CallOptions = {},
 ): Promise<CallResult> {
-  const target = targetOf(context, asking.actor, address)
+  const { actor } = asking
+  let route: Route | OwnRoute | undefined = context.views.of(actor).routes.get(address)
+  const target = route?.target ?? targetOf(context, actor, address)
   const text = argumentsText(args)
-  const found = await settled(context, asking, target, text, options)
-  if (found instanceof CallResult) return found
-  const passage = Passage.begin(context, asking, target, text, found.mayWrite)
   try {
-    const reply =
-      found.kind === 'native'
-        ? await callNative(found.entry, asking, text, options)
-        : await sendCall(context, found, target.tool, text, options)
-    const result = new CallResult(target.server, reply)
-    result.recordTo(passage)
-    return result
-  } catch (error) {
-    passage.failed(error)
-    throw error
-  }
-}
-
-/** A tool that is not known yet: of a server that was never up, or whose list is old. */
-export async function findTool(
-  context: CallContext,
-  actor: Actor,
-  connection: Connection,
-  name: string,
-  { signal, timeout }: { readonly signal?: Stop | undefined; readonly timeout?: number | undefined },
-): Promise<KnownTool> {
-  await awake(connection, { method: 'tools/call', signal, timeout })
-  if (connection.tool(name) === undefined) await connection.relist()
-  const known = connection.tool(name)
-  if (known === undefined) throw unknownTool(context, actor, connection, name)
-  return known
-}
-
-// --- internal ---
-
-type Found =
-  | Extract<Admitted, { kind: 'native' }>
-  | (Extract<Admitted, { kind: 'server' }> & { readonly known: KnownTool })
-
-/** Resolved, allowed and checked; a refusal is written down, too. Wrong arguments are for who calls to mend: a result. */
-async function settled(
-  context: CallContext,
-  asking: Asking,
-  target: Target,
-  text: string,
-  options: CallOptions,
-): Promise<Found | CallResult> {
-  try {
-    const problem = argumentsProblem(Buffer.from(text))
-    const admitted = admit(context, asking.actor, target)
-    const address = target.server === '' ? target.tool : `${target.server}/${target.tool}`
-    if (problem !== undefined) throw badArguments(address, target.server, problem)
-    if (admitted.kind === 'native') {
-      await checkArguments(context, admitted.entry, text)
-      return admitted
+    const refuse = () => refuseArguments(target, args, text)
+    if (route) refuse()
+    else {
+      const finding = findRoute(context, actor, target, address, options, refuse)
+      route = finding instanceof Promise ? await finding : finding
     }
-    const { connection } = admitted
-    const known =
-      connection.tool(target.tool) ??
-      (await findTool(context, asking.actor, connection, target.tool, options))
-    const pending = checkArguments(context, serverTool(connection, known.tool), text)
-    if (pending) await pending
-    return { ...admitted, known }
+    const checking = checkArguments(context, route.entry, text)
+    if (checking) await checking
   } catch (error) {
-    Passage.refused(context, asking, target, text, error)
+    await Passage.refused(context, asking, target, text, error)
+    // Wrong arguments are for who calls to mend: a result.
     if (error instanceof Fault && error.code === 'ARGUMENTS_INVALID')
       return new CallResult(target.server, replyOf(failureOf(error)))
     throw error
   }
+  const passage = Passage.begin(context, asking, target, text, route.mayWrite)
+  try {
+    passage.proceed(await passage.written())
+    const reply =
+      route.kind === 'native'
+        ? await callNative(route.entry, asking, text, options)
+        : await sendCall(context, route, text, options)
+    const result = new CallResult(target.server, reply)
+    result.recordTo(passage)
+    await passage.written()
+    return result
+  } catch (error) {
+    passage.failed(error)
+    await passage.written()
+    throw error
+  }
+}
+
+// --- internal ---
+
+/** Throws when a text cannot be the arguments of a call. */
+function refuseArguments({ server, tool }: Target, args: unknown, text: string): void {
+  // What was written here from data is one object without a key twice, and when it is short it is not nested deeply.
+  if (!(args instanceof JsonText) && text.startsWith('{') && text.length <= MAX_DEPTH) return
+  const problem = argumentsProblem(Buffer.from(text))
+  if (problem !== undefined) throw badArguments(server === '' ? tool : `${server}/${tool}`, server, problem)
 }
 
 function sendCall(
   context: CallContext,
-  { connection, known }: Extract<Found, { kind: 'server' }>,
-  name: string,
+  { connection, known, target }: Route,
   text: string,
   { signal, timeout, onProgress }: CallOptions,
 ): Promise<ReplyMessage> {
+  const name = target.tool
   const headers = known.headers.length > 0 ? paramHeaderValues(known.headers, JSON.parse(text)) : undefined
   return send(
     connection,

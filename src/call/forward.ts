@@ -6,18 +6,17 @@ import type { Stop } from '../base/stop.ts'
 import type { Connection } from '../connect/connection.ts'
 import type { Link } from '../connect/link.ts'
 import { enter } from '../connect/send.ts'
-import { serverTool } from '../registry/registry.ts'
 import { type Era, META } from '../wire/era.ts'
 import { find, LARGE, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { paramHeaderValues } from '../wire/param-headers.ts'
 import { modernMeta, param, type RawParams, withMeta } from '../wire/params.ts'
 import { admit, type Target } from './admit.ts'
 import { argumentsProblem } from './arguments.ts'
-import { findTool } from './call.ts'
 import { badArguments, checkArguments } from './check.ts'
 import type { CallContext } from './context.ts'
 import { type Asking, Passage } from './passage.ts'
 import { CallResult, recordReply } from './result.ts'
+import { findRoute, type OwnRoute, type Route } from './route.ts'
 
 export interface Forwarded {
   readonly server: string
@@ -48,6 +47,7 @@ export async function forward(
   const stays = method === 'subscriptions/listen'
   const passage = recorded ? Passage.begin(context, asking, target, text, mayWrite) : undefined
   try {
+    passage?.proceed(await passage.written())
     if (stays) await connection.ready(signal)
     else if (!connection.live || !connection.gate.tryEnter()) await enter(connection, { method, signal })
     try {
@@ -55,12 +55,14 @@ export async function forward(
       const reply = await pass(connection, link, request, stays)
       sound(reply)
       if (passage) recordReply(passage, reply, () => new CallResult(server, reply).text)
+      await passage?.written()
       return { reply, era: link.agreement.era }
     } finally {
       if (!stays) connection.gate.leave()
     }
   } catch (error) {
     passage?.failed(error)
+    await passage?.written()
     throw error
   }
 }
@@ -78,25 +80,34 @@ async function admitted(
   text: string,
   recorded: boolean,
 ): Promise<{ connection: Connection; mayWrite: boolean }> {
+  const { actor } = asking
   try {
-    if (method === 'tools/call' && name === undefined)
+    if (method !== 'tools/call') {
+      const { mayWrite } = admit(context, actor, target)
+      return { connection: context.manager.get(server), mayWrite }
+    }
+    if (name === undefined)
       throw new Fault(
         'TOOL_UNKNOWN',
         `${server} has no tool ${JSON.stringify(param(params, 'name') ?? null)}`,
         { server },
       )
-    const { mayWrite } = admit(context, asking.actor, target)
-    const connection = context.manager.get(server)
-    if (name === undefined || method !== 'tools/call') return { connection, mayWrite }
-    const problem = argumentsProblem(argumentBytes(params))
-    if (problem !== undefined) throw badArguments(`${server}/${name}`, server, problem)
-    const known =
-      connection.tool(name) ?? (await findTool(context, asking.actor, connection, name, { signal }))
-    const pending = checkArguments(context, serverTool(connection, known.tool), text)
-    if (pending) await pending
-    return { connection, mayWrite }
+    const address = `${server}/${name}`
+    const refuse = () => {
+      const problem = argumentsProblem(argumentBytes(params))
+      if (problem !== undefined) throw badArguments(address, server, problem)
+    }
+    let route: Route | OwnRoute | undefined = context.views.of(actor).routes.get(address)
+    if (route) refuse()
+    else {
+      const finding = findRoute(context, actor, target, address, { signal }, refuse)
+      route = finding instanceof Promise ? await finding : finding
+    }
+    const checking = checkArguments(context, route.entry, text)
+    if (checking) await checking
+    return { connection: context.manager.get(server), mayWrite: route.mayWrite }
   } catch (error) {
-    if (recorded) Passage.refused(context, asking, target, text, error)
+    if (recorded) await Passage.refused(context, asking, target, text, error)
     throw error
   }
 }

@@ -3,11 +3,12 @@
 import { Fault } from '../base/fault.ts'
 import { uuid7 } from '../base/uuid.ts'
 import type { Actor } from '../policy/access.ts'
-import type { CallEnd } from '../record/recorder.ts'
+import type { CallEnd, OpenCall } from '../record/recorder.ts'
 import type { Records } from '../record/records.ts'
 import { argumentsForRecord, resultForRecord } from '../record/summary.ts'
-import type { CallSpan } from '../record/trace.ts'
+import type { CallSpan, Tracing } from '../record/trace.ts'
 import type { Outcome } from '../store/invocation.ts'
+import { type ReplyMessage, slice, textOf } from '../wire/message.ts'
 import type { Target } from './admit.ts'
 import type { CallContext, Surface } from './context.ts'
 
@@ -21,19 +22,18 @@ export interface Asking {
 export class Passage {
   readonly #recording: Records | undefined
   readonly #span: CallSpan | undefined
+  readonly #mayWrite: boolean
   readonly #started = performance.now()
-  #ticket: number | undefined
+  #call: OpenCall | undefined
   #ended = false
 
-  private constructor(recording: Records | undefined, span: CallSpan | undefined) {
+  private constructor(recording: Records | undefined, span: CallSpan | undefined, mayWrite: boolean) {
     this.#recording = recording
     this.#span = span
+    this.#mayWrite = mayWrite
   }
 
-  /**
-   * Writes down what is about to be done. What may change something is refused when that is not possible: nobody would
-   * know of it after a crash.
-   */
+  /** Says what is about to be done; it may be done when that is `written`. */
   static begin(
     context: CallContext,
     { actor, surface, conversation }: Asking,
@@ -43,81 +43,129 @@ export class Passage {
   ): Passage {
     const recording = context.recording()
     const agent = actor.kind === 'owner' ? '' : actor.id
-    const isCall = !tool.startsWith('#')
-    const span = context.tracing()?.startSpan({
-      method: isCall ? 'tools/call' : tool.slice(1),
-      server,
-      agent,
-      tool: isCall ? tool : undefined,
-    })
-    const passage = new Passage(recording, span)
+    const passage = new Passage(recording, spanFor(context.tracing(), agent, server, tool), mayWrite)
     if (recording === undefined) return passage
-    try {
-      passage.#ticket = recording.recorder.begin({
-        id: uuid7(),
-        agent,
-        server: bounded(server),
-        tool: bounded(tool),
-        surface,
-        conversation,
-        startedAt: Date.now(),
-        requestBytes: Buffer.byteLength(text),
-        arguments: argumentsForRecord(recording.level, text, recording.scrub),
-      })
-    } catch (error) {
-      if (mayWrite) throw error
-      recording.trouble(error instanceof Error ? error.message : String(error))
-    }
+    const now = Date.now()
+    passage.#call = recording.recorder.begin({
+      id: uuid7(now),
+      agent,
+      server: bounded(server),
+      tool: bounded(tool),
+      surface,
+      conversation,
+      startedAt: now,
+      requestBytes: Buffer.byteLength(text),
+      arguments: argumentsForRecord(recording.level, text, recording.scrub),
+    })
     return passage
   }
 
   /** Writes down what was refused before anything was done. */
-  static refused(context: CallContext, asking: Asking, target: Target, text: string, error: unknown): void {
-    Passage.begin(context, asking, target, text, false).failed(error)
+  static async refused(
+    context: CallContext,
+    asking: Asking,
+    target: Target,
+    text: string,
+    error: unknown,
+  ): Promise<void> {
+    const passage = Passage.begin(context, asking, target, text, false)
+    passage.failed(error)
+    await passage.written()
   }
 
-  /** It was answered, well or not. `bytes` are read only as far as the record needs them. */
-  answered(bytes: Buffer, size: number, isError: boolean, message?: string): void {
-    const recording = this.#recording
-    // Looked at when the row is written, many at a time; a large one must not be kept for that.
-    const isLarge = recording?.level === 'preview' && bytes.length > LARGEST_KEPT
-    const kept = isLarge ? Buffer.from(bytes.subarray(0, LARGEST_KEPT)) : bytes
-    this.#end(isError ? 'error' : 'ok', {
-      code: isError ? 'TOOL_FAILED' : undefined,
-      error: message,
-      resultBytes: size,
-      result: recording && (() => resultForRecord(recording.level, kept, recording.scrub, bytes.length)),
-    })
+  /**
+   * To be waited for before it is sent, and before its outcome is told: resolves when what was said survives this
+   * process, or with why not. Undefined where nothing is recorded.
+   */
+  written(): Promise<Fault | undefined> | undefined {
+    return this.#call && this.#recording?.recorder.written()
+  }
+
+  /** What may change something is not sent when that could not be written: nobody would know of it after a crash. */
+  proceed(fault: Fault | undefined): void {
+    if (fault === undefined) return
+    if (this.#mayWrite) throw fault
+    this.#recording?.trouble(fault.message)
+  }
+
+  /** It was answered, well or not. */
+  answered(reply: ReplyMessage, isError: boolean, message?: string): void {
+    this.#end(isError ? 'error' : 'ok', isError ? 'TOOL_FAILED' : undefined, message, reply)
   }
 
   /** It was not answered. */
   failed(error: unknown): void {
     const fault = error instanceof Fault ? error : undefined
     const message = error instanceof Error ? error.message : String(error)
-    this.#end(outcomeOf(fault), { code: fault?.code ?? 'INTERNAL', error: message, resultBytes: 0 })
+    this.#end(outcomeOf(fault), fault?.code ?? 'INTERNAL', message, undefined)
   }
 
-  #end(outcome: Outcome, end: Pick<CallEnd, 'code' | 'error' | 'resultBytes' | 'result'>): void {
+  // --- internal ---
+
+  #end(outcome: Outcome, code: string | undefined, message: string | undefined, reply?: ReplyMessage): void {
     if (this.#ended) return
     this.#ended = true
-    this.#span?.end(outcome, end.code)
-    if (this.#ticket === undefined) return
-    const { recorder, scrub } = this.#recording as Records
-    recorder.end(this.#ticket, {
-      ...end,
-      error: end.error === undefined ? undefined : scrub(end.error).slice(0, LONGEST_ERROR),
-      duration: performance.now() - this.#started,
+    this.#span?.end(outcome, code)
+    const recording = this.#recording
+    if (this.#call === undefined || recording === undefined) return
+    const { result, said } = reply ? keptOf(recording, reply) : NOTHING
+    recording.recorder.end(this.#call, {
+      duration: rounded(performance.now() - this.#started),
       outcome,
+      code,
+      error: message === undefined ? undefined : recording.scrub(message).slice(0, LONGEST_ERROR),
+      resultBytes: reply?.bytes.length ?? 0,
+      result,
+      said,
     })
   }
 }
 
 // --- internal ---
 
-/** Bytes of a result that are held until its row is written; a preview needs fewer. */
-const LARGEST_KEPT = 64 * 1024
+/** Bytes up to which an answer is read through for a preview of it. */
+const LARGEST_READ = 64 * 1024
 const LONGEST_ERROR = 2000
 const LONGEST_NAME = 200
+
+/**
+ * What is kept of an answer. A small one with text in it, which is nearly every one, is handed over as it is: texts are
+ * found wherever they stand, so it need not be read now.
+ */
+function keptOf({ level, scrub }: Records, reply: ReplyMessage): Pick<CallEnd, 'result' | 'said'> {
+  const { kind, bytes } = reply
+  const size = bytes.length
+  const text = level === 'preview' && kind === 'result' ? textOf(reply) : undefined
+  if (text?.includes('"text"')) return { said: text }
+  if (level !== 'preview' || size <= LARGEST_READ)
+    return { result: resultForRecord(level, slice(reply, kind) ?? bytes, scrub, size) }
+  const beginning = bytes.subarray(bytes.indexOf(RESULT) + RESULT.length)
+  return { result: resultForRecord(level, beginning, scrub, size) }
+}
+
+const RESULT = Buffer.from('"result":')
+const NOTHING: Pick<CallEnd, 'result' | 'said'> = {}
+
+function spanFor(
+  tracing: Tracing | undefined,
+  agent: string,
+  server: string,
+  tool: string,
+): CallSpan | undefined {
+  if (tracing === undefined) return undefined
+  const isCall = !tool.startsWith('#')
+  return tracing.startSpan({
+    method: isCall ? 'tools/call' : tool.slice(1),
+    server,
+    agent,
+    tool: isCall ? tool : undefined,
+  })
+}
+
+/** To the microsecond: a number with fewer digits is written in half the time. */
+function rounded(milliseconds: number): number {
+  return Math.round(milliseconds * 1000) / 1000
+}
 
 /** Who asks for a name that nobody has may choose it; it is kept to what a name can be. */
 function bounded(name: string): string {

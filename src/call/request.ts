@@ -30,25 +30,33 @@ export async function request(
 ): Promise<Record<string, unknown>> {
   const target = { server, tool: `#${method}` }
   const text = JSON.stringify(params)
-  const { mayWrite } = admitted(context, asking, target, text)
+  const { mayWrite } = await admitted(context, asking, target, text)
   const passage = Passage.begin(context, asking, target, text, mayWrite)
   try {
+    passage.proceed(await passage.written())
     const connection = context.manager.get(server)
     const sending = { method, inside: text.slice(1, -1), name, ...options }
     const reply = await send(connection, sending, context.handlers)
     recordReply(passage, reply, () => '')
+    await passage.written()
     return resultOf(server, method, reply)
   } catch (error) {
     passage.failed(error)
+    await passage.written()
     throw error
   }
 }
 
-function admitted(context: CallContext, asking: Asking, target: Target, text: string): Admitted {
+async function admitted(
+  context: CallContext,
+  asking: Asking,
+  target: Target,
+  text: string,
+): Promise<Admitted> {
   try {
     return admit(context, asking.actor, target)
   } catch (error) {
-    Passage.refused(context, asking, target, text, error)
+    await Passage.refused(context, asking, target, text, error)
     throw error
   }
 }

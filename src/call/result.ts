@@ -1,7 +1,7 @@
 // What a call gives: bytes for whom passes them on, data for whom looks at it, read at most once.
 
 import { Fault } from '../base/fault.ts'
-import { errorOf, LARGE, memberValue, type ReplyMessage, slice } from '../wire/message.ts'
+import { errorOf, memberValue, mentions, type ReplyMessage, slice } from '../wire/message.ts'
 import type { Passage } from './passage.ts'
 
 /** A result as MCP defines it; members that Busbar does not know are there too. */
@@ -37,7 +37,7 @@ export class CallResult {
   get isError(): boolean {
     if (this.#reply.kind === 'error') return true
     // A search in bytes: most results do not have the word at all and need not be read for this.
-    return this.#reply.bytes.includes(IS_ERROR) && this.json().isError === true
+    return mentions(this.#reply, IS_ERROR) && this.json().isError === true
   }
 
   /** All text of it, one after the other. */
@@ -77,19 +77,13 @@ export class CallResult {
   }
 }
 
-/** Writes down an answer. Of a large one only the beginning is looked at. */
+/** Writes down an answer. It is read only where it may say that the tool failed. */
 export function recordReply(passage: Passage, reply: ReplyMessage, errorText: () => string): void {
-  const { bytes } = reply
-  if (reply.kind === 'error') {
-    passage.answered(slice(reply, 'error') ?? bytes, bytes.length, true, errorOf(reply).message)
-    return
+  if (reply.kind === 'error') passage.answered(reply, true, errorOf(reply).message)
+  else {
+    const isError = mentions(reply, IS_ERROR) && saysError(reply)
+    passage.answered(reply, isError, isError ? errorText() : undefined)
   }
-  const result =
-    bytes.length < LARGE
-      ? (slice(reply, 'result') ?? bytes)
-      : bytes.subarray(bytes.indexOf(RESULT) + RESULT.length)
-  const isError = bytes.includes(IS_ERROR) && saysError(reply)
-  passage.answered(result, bytes.length, isError, isError ? errorText() : undefined)
 }
 
 /** A fault as a result that a model can act on. */
@@ -104,7 +98,6 @@ export function failureOf({ code, message, hint }: Fault): Record<string, unknow
 // --- internal ---
 
 const MODEL_LIMIT = 100_000
-const RESULT = Buffer.from('"result":')
 
 function saysError(reply: ReplyMessage): boolean {
   const result = memberValue(reply, 'result')
@@ -121,7 +114,7 @@ function partText(part: Readonly<Record<string, unknown>>): string {
   return `[${String(type)}${typeof mimeType === 'string' ? ` ${mimeType}` : ''}${size}${address}]`
 }
 
-const IS_ERROR = Buffer.from('"isError"')
+const IS_ERROR = '"isError"'
 
 function errorResult(reply: Extract<ReplyMessage, { kind: 'error' }>): ToolResult {
   const { code, message, data } = errorOf(reply)

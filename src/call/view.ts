@@ -5,19 +5,29 @@ import type { Rulebook } from '../policy/facts.ts'
 import { type NamingScheme, projectedName } from '../registry/names.ts'
 import type { RegisteredTool, Registry } from '../registry/registry.ts'
 import { type SearchDocument, ToolSearch } from '../registry/search.ts'
+import type { Route } from './route.ts'
 
 export class View {
-  readonly tools: readonly RegisteredTool[]
+  /** What was called by it, by the address that was used. */
+  readonly routes: Map<string, Route> = new Map()
+  readonly #see: () => readonly RegisteredTool[]
   readonly #scheme: NamingScheme
   readonly #reserved: ReadonlySet<string>
+  #tools: readonly RegisteredTool[] | undefined
   #names: ReadonlyMap<string, RegisteredTool> | undefined
   #index: ToolSearch | undefined
   #addresses: ReadonlyMap<string, RegisteredTool> = new Map()
 
-  constructor(tools: readonly RegisteredTool[], scheme: NamingScheme, reserved: ReadonlySet<string>) {
-    this.tools = tools
+  constructor(see: () => readonly RegisteredTool[], scheme: NamingScheme, reserved: ReadonlySet<string>) {
+    this.#see = see
     this.#scheme = scheme
     this.#reserved = reserved
+  }
+
+  /** Found out when it is asked for the first time: who only calls needs no list. */
+  get tools(): readonly RegisteredTool[] {
+    this.#tools ??= this.#see()
+    return this.#tools
   }
 
   /** The name a model sees. Native tools keep theirs. */
@@ -48,7 +58,7 @@ export class Views {
   readonly #registry: Registry
   readonly #rules: () => Rulebook
   readonly #sees: (actor: Actor, tool: RegisteredTool) => boolean
-  readonly #kept = new Map<string, { version: string; rules: Rulebook; view: View }>()
+  readonly #kept = new Map<string, { version: number; rules: Rulebook; view: View }>()
 
   constructor(
     registry: Registry,
@@ -66,8 +76,8 @@ export class Views {
     const { version } = this.#registry
     const kept = this.#kept.get(key)
     if (kept?.version === version && kept.rules === rules) return kept.view
-    const tools = this.#registry.all.filter((tool) => this.#sees(actor, tool))
-    const view = new View(tools, rules.grants(actor)?.naming ?? 'mcp__s__t', this.#registry.nativeNames)
+    const see = () => this.#registry.all.filter((tool) => this.#sees(actor, tool))
+    const view = new View(see, rules.grants(actor)?.naming ?? 'mcp__s__t', this.#registry.nativeNames)
     this.#kept.set(key, { version, rules, view })
     return view
   }

@@ -4,7 +4,7 @@ import { Fault } from '../base/fault.ts'
 import { isRecord } from '../base/record.ts'
 import { type Stop, Stopper } from '../base/stop.ts'
 import { ASKING_METHODS } from '../wire/era.ts'
-import { memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
+import { memberValue, mentions, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { type Answer, answer, type Handlers } from './answers.ts'
 import { patiently } from './busy.ts'
 import type { Connection } from './connection.ts'
@@ -39,18 +39,10 @@ export async function send(
   const { gate } = connection
   if (!connection.live || !gate.tryEnter()) await enter(connection, sending)
   try {
-    let reply = await ask(connection, sending)
-    if (!ASKING_METHODS.has(sending.method) || connection.agreement?.era === 'legacy') return reply
-    for (let round = 0; asksBack(reply); round++) {
-      if (round === MAX_ROUNDS)
-        throw new Fault('SERVER_ERROR', `${connection.name} keeps asking back`, { server: connection.name })
-      // A person may take their time; whoever called may not want to wait for it.
-      const answering = answered(connection.name, sending.inside, reply, handlers)
-      const bounded = abortable(answering, connection.stopping, connection.name)
-      const inside = await (sending.signal ? abortable(bounded, sending.signal, connection.name) : bounded)
-      reply = await ask(connection, { ...sending, inside })
-    }
-    return reply
+    const reply = await ask(connection, sending)
+    return asksBack(connection, sending, reply)
+      ? await afterQuestions(connection, sending, reply, handlers)
+      : reply
   } finally {
     gate.leave()
   }
@@ -107,7 +99,8 @@ function ask(connection: Connection, sending: Sending): Promise<ReplyMessage> {
   const total = Math.max(timeouts.total, sending.timeout ?? 0)
   const options = { signal, idle, total, headers, onNotification }
   const link = connection.live
-  if (link !== undefined && !READING.test(method)) return link.askText(method, inside, name, options)
+  if (link !== undefined && (method === 'tools/call' || !READING.test(method)))
+    return link.askText(method, inside, name, options)
   return askAgain(connection, sending, options)
 }
 
@@ -123,11 +116,32 @@ function askAgain(
   return READING.test(method) ? patiently(ask, signal) : ask()
 }
 
-const INPUT_REQUIRED = Buffer.from('"input_required"')
+/** Answers what a server asks before it gives its result, and asks again with that. */
+async function afterQuestions(
+  connection: Connection,
+  sending: Sending,
+  first: ReplyMessage,
+  handlers: Handlers,
+): Promise<ReplyMessage> {
+  let reply = first
+  for (let round = 0; asksBack(connection, sending, reply); round++) {
+    if (round === MAX_ROUNDS)
+      throw new Fault('SERVER_ERROR', `${connection.name} keeps asking back`, { server: connection.name })
+    // A person may take their time; whoever called may not want to wait for it.
+    const answering = answered(connection.name, sending.inside, reply, handlers)
+    const bounded = abortable(answering, connection.stopping, connection.name)
+    const inside = await (sending.signal ? abortable(bounded, sending.signal, connection.name) : bounded)
+    reply = await ask(connection, { ...sending, inside })
+  }
+  return reply
+}
+
+const INPUT_REQUIRED = '"input_required"'
 
 /** A search in bytes first: most answers are complete, and need not be read for this. */
-function asksBack(reply: ReplyMessage): boolean {
-  if (reply.kind !== 'result' || !reply.bytes.includes(INPUT_REQUIRED)) return false
+function asksBack(connection: Connection, { method }: Sending, reply: ReplyMessage): boolean {
+  if (reply.kind !== 'result' || !mentions(reply, INPUT_REQUIRED)) return false
+  if (!ASKING_METHODS.has(method) || connection.agreement?.era === 'legacy') return false
   const result = memberValue(reply, 'result')
   return isRecord(result) && result['resultType'] === 'input_required'
 }

@@ -22,8 +22,10 @@ export interface CallEnd {
   readonly error?: string | undefined
   readonly energy?: number | undefined
   readonly resultBytes: number
-  /** What is kept of the result; made when the row is written, many at a time. It is not in the journal. */
-  readonly result?: (() => string) | undefined
+  /** What is kept of the result. It is not in the journal. */
+  readonly result?: string | undefined
+  /** The same as it was said; what is kept of it is found out when the row is written, many at a time. */
+  readonly said?: string | undefined
 }
 
 export type Line =
@@ -34,8 +36,7 @@ export type Line =
 
 export function beginLine(ticket: number, start: CallStart): string {
   return (
-    `["b",${ticket},${quote(start.id)},${quote(start.agent)},${quote(start.server)},${quote(start.tool)},` +
-    `${quote(start.surface)},${optional(start.conversation)},${finite(start.startedAt)},` +
+    `["b",${ticket},${quote(start.id)},${namesText(start)},${optional(start.conversation)},${finite(start.startedAt)},` +
     `${finite(start.requestBytes)},${optional(start.arguments)}]\n`
   )
 }
@@ -63,32 +64,91 @@ export function parseLine(text: string): Line | undefined {
   return undefined
 }
 
-/** The row of a call that has ended. */
-export function toInvocation(start: CallStart, end: CallEnd): Invocation {
-  return {
-    id: start.id,
-    agent: start.agent,
-    server: start.server,
-    tool: start.tool,
-    surface: start.surface,
-    conversation: start.conversation,
-    startedAt: start.startedAt,
-    duration: end.duration,
-    outcome: end.outcome,
-    code: end.code,
-    error: end.error,
-    pattern: end.error === undefined ? undefined : errorPattern(end.error),
-    energy: end.energy,
-    requestBytes: start.requestBytes,
-    resultBytes: end.resultBytes,
-    arguments: start.arguments,
-    result: end.result?.(),
+/** A call that has begun: its row, which is filled in when it ends. */
+export class OpenCall implements Invocation {
+  readonly ticket: number
+  readonly id: string
+  readonly agent: string
+  readonly server: string
+  readonly tool: string
+  readonly surface: string
+  readonly conversation: string | undefined
+  readonly startedAt: number
+  duration = 0
+  outcome: Outcome = 'unknown'
+  code: string | undefined
+  error: string | undefined
+  pattern: string | undefined
+  energy: number | undefined
+  readonly requestBytes: number
+  resultBytes = 0
+  readonly arguments: string | undefined
+  result: string | undefined
+  /** A text and nothing else: whatever is held until the row is written costs more than it would to make the row. */
+  #said: string | undefined
+
+  constructor(ticket: number, start: CallStart) {
+    this.ticket = ticket
+    this.id = start.id
+    this.agent = start.agent
+    this.server = start.server
+    this.tool = start.tool
+    this.surface = start.surface
+    this.conversation = start.conversation
+    this.startedAt = start.startedAt
+    this.requestBytes = start.requestBytes
+    this.arguments = start.arguments
   }
+
+  /** Takes in how it ended. */
+  end(end: CallEnd): void {
+    this.duration = end.duration
+    this.outcome = end.outcome
+    this.code = end.code
+    this.error = end.error
+    this.energy = end.energy
+    this.resultBytes = end.resultBytes
+    this.result = end.result
+    this.#said = end.said
+  }
+
+  /** The row with what takes some work to make; for when many are written. */
+  completed(summary: (said: string) => string): Invocation {
+    if (this.error !== undefined) this.pattern = errorPattern(this.error)
+    if (this.#said !== undefined) this.result = summary(this.#said)
+    this.#said = undefined
+    return this
+  }
+}
+
+/** The row of a call of which both lines were found. */
+export function toInvocation(ticket: number, start: CallStart, end: CallEnd): Invocation {
+  const call = new OpenCall(ticket, start)
+  call.end(end)
+  return call.completed((said) => said)
 }
 
 // --- internal ---
 
 const quote: (text: string) => string = JSON.stringify
+
+/** The four names as they were written last: calls of the same tool often come in a row. */
+let lastNames: Pick<CallStart, 'agent' | 'server' | 'tool' | 'surface'> | undefined
+let lastText = ''
+
+function namesText(start: CallStart): string {
+  const { agent, server, tool, surface } = start
+  if (
+    lastNames?.tool !== tool ||
+    lastNames.server !== server ||
+    lastNames.agent !== agent ||
+    lastNames.surface !== surface
+  ) {
+    lastNames = { agent, server, tool, surface }
+    lastText = `${quote(agent)},${quote(server)},${quote(tool)},${quote(surface)}`
+  }
+  return lastText
+}
 
 function optional(text: string | undefined): string {
   return text === undefined ? 'null' : quote(text)

@@ -4,7 +4,7 @@
 import { isRecord } from '../base/record.ts'
 import { uuid7 } from '../base/uuid.ts'
 import { pairOf } from '../registry/names.ts'
-import type { Recorder } from './recorder.ts'
+import type { OpenCall, Recorder } from './recorder.ts'
 
 /** Calls that may be open at a time; of an engine that never answers, the oldest are let go. */
 const MAX_OPEN = 1000
@@ -16,7 +16,7 @@ export interface ObservedBy {
 
 export class Observer {
   readonly #recorder: Recorder
-  readonly #open = new Map<string, { readonly ticket: number; readonly started: number }>()
+  readonly #open = new Map<string, { readonly call: OpenCall; readonly started: number }>()
 
   constructor(recorder: Recorder) {
     this.#recorder = recorder
@@ -30,7 +30,7 @@ export class Observer {
       const pair = block['type'] === 'tool_use' ? serverTool(block['name']) : undefined
       if (pair === undefined) continue
       count += 1
-      const ticket = this.#recorder.begin({
+      const call = this.#recorder.begin({
         id: uuid7(),
         agent,
         ...pair,
@@ -39,17 +39,17 @@ export class Observer {
         startedAt: Date.now(),
         requestBytes: 0,
       })
-      this.#remember(String(block['id']), ticket)
+      this.#remember(String(block['id']), call)
     }
     return count
   }
 
   // --- internal ---
 
-  #remember(id: string, ticket: number): void {
+  #remember(id: string, call: OpenCall): void {
     const [oldest] = this.#open.keys()
     if (this.#open.size >= MAX_OPEN && oldest !== undefined) this.#finish(oldest, 'unknown')
-    this.#open.set(id, { ticket, started: performance.now() })
+    this.#open.set(id, { call, started: performance.now() })
   }
 
   #end(block: Record<string, unknown>): void {
@@ -60,7 +60,7 @@ export class Observer {
     const open = this.#open.get(id)
     if (open === undefined) return
     this.#open.delete(id)
-    this.#recorder.end(open.ticket, {
+    this.#recorder.end(open.call, {
       duration: performance.now() - open.started,
       outcome,
       resultBytes: 0,

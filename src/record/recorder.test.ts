@@ -7,10 +7,10 @@ import { beginLine, type CallEnd, endLine } from './line.ts'
 import { call, deadPid, journals, OK, place } from './testing.ts'
 
 test('a call is one row with what was said at its begin and at its end', async () => {
-  const { open, invocations } = await place()
-  const recorder = await open()
+  const { open: openRecorder, invocations } = await place()
+  const recorder = await openRecorder({ summary: (said) => `${said}!` })
   const start = call('a', { conversation: 'c', arguments: '{"text":"line\\nbreak \u2028"}' })
-  const ticket = recorder.begin(start)
+  const open = recorder.begin(start)
   const end: CallEnd = {
     duration: 2.5,
     outcome: 'error',
@@ -18,14 +18,24 @@ test('a call is one row with what was said at its begin and at its end', async (
     error: 'issue 12 is gone',
     energy: 4,
     resultBytes: 9,
-    result: () => 'gone',
+    said: 'gone',
   }
-  recorder.end(ticket, end)
-  recorder.end(ticket, OK)
-  recorder.end(99, OK)
+  recorder.end(open, end)
+  recorder.end(open, OK)
   await recorder.flush()
   expect(await invocations.list({})).toEqual([
-    { seq: 1, ...start, ...end, result: 'gone', pattern: 'issue <number> is gone' },
+    {
+      seq: 1,
+      ...start,
+      duration: 2.5,
+      outcome: 'error',
+      code: 'TOOL_FAILED',
+      error: 'issue 12 is gone',
+      energy: 4,
+      resultBytes: 9,
+      result: 'gone!',
+      pattern: 'issue <number> is gone',
+    },
   ])
   expect(recorder.recovered).toEqual({ ended: 0, unknown: 0 })
 })
@@ -131,7 +141,9 @@ test('a journal that has grown is begun anew with what is open', async () => {
   const [after = '', ...more] = journals(folder)
   expect(more).toEqual([])
   expect(after).not.toBe(before)
-  expect(readFileSync(join(folder, after), 'utf8')).toBe(beginLine(long, call('long', { arguments: 'kept' })))
+  expect(readFileSync(join(folder, after), 'utf8')).toBe(
+    beginLine(long.ticket, call('long', { arguments: 'kept' })),
+  )
   recorder.end(long, OK)
   await recorder.flush()
   expect((await ids())[0]).toBe('long ok')

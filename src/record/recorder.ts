@@ -7,10 +7,10 @@ import { Numbered } from '../base/numbered.ts'
 import { prepareFolder } from '../base/places.ts'
 import type { Invocations } from '../store/invocation.ts'
 import { Journal, type Write } from './journal.ts'
-import { beginLine, type CallEnd, type CallStart, endLine, toInvocation } from './line.ts'
+import { beginLine, type CallEnd, type CallStart, endLine, OpenCall } from './line.ts'
 import { appendEnded, type Recovered, recoverOrphans } from './recover.ts'
 
-export type { CallEnd, CallStart }
+export type { CallEnd, CallStart, OpenCall }
 
 export interface RecorderOptions {
   readonly store: { readonly invocations: Invocations }
@@ -18,8 +18,10 @@ export interface RecorderOptions {
   readonly folder: string
   /** Told what a person should know. Must not throw. */
   onTrouble(message: string): void
-  /** When ended calls go to the store: at so many, or after so long. */
-  readonly batch?: { readonly rows: number; readonly milliseconds: number } | undefined
+  /** What is kept of a result that was said. */
+  readonly summary?: ((said: string) => string) | undefined
+  /** When ended calls go to the store; see BATCH. */
+  readonly batch?: Batch | undefined
   /** How a line reaches its file; for tests of a full disk. */
   readonly write?: Write | undefined
 }
@@ -27,15 +29,26 @@ export interface RecorderOptions {
 export class Recorder {
   readonly recovered: Recovered
   readonly #options: RecorderOptions
-  readonly #batch: { readonly rows: number; readonly milliseconds: number }
-  readonly #open = new Numbered<CallStart>()
+  readonly #batch: Batch
+  readonly #open = new Numbered<OpenCall>()
   #journal: Journal
   #rotateAt = ROTATE_BYTES
   #ticket = 0
+  /** Said in this turn, and to be written at its end. */
+  #lines = ''
+  /** Ended in this turn. */
+  #ended: OpenCall[] = []
+  #saying: Promise<Fault | undefined> | undefined
+  #said: ((fault: Fault | undefined) => void) | undefined
   /** Ended and not yet in the store. */
-  #pending: Ended[] = []
+  #pending: OpenCall[] = []
   /** Calls that have ended and are in the journal only. */
   #spilled = 0
+  /** Bytes of answers that the pending hold. */
+  #held = 0
+  /** How many had ended when the timer was set, and when the oldest of them did. */
+  #seen = 0
+  #oldest = 0
   /** How long to wait before the store is tried again; 0 while it works. */
   #pause = 0
   #timer: NodeJS.Timeout | undefined
@@ -59,46 +72,44 @@ export class Recorder {
   /** Use `Recorder.open`. */
   private constructor(options: RecorderOptions, recovered: Recovered) {
     this.#options = options
-    this.#batch = options.batch ?? { rows: 256, milliseconds: 100 }
+    this.#batch = options.batch ?? BATCH
     this.recovered = recovered
     this.#journal = this.#newJournal()
   }
 
-  /** To be called before the call is sent. Throws a Fault when that cannot be written; the caller decides what may go on. */
-  begin(start: CallStart): number {
+  /** To be called before the call is sent, which must wait for `written`. Throws only when the recorder is closed. */
+  begin(start: CallStart): OpenCall {
     if (this.#closing !== undefined) throw new Fault('CLOSED', 'the record of calls was closed')
-    const ticket = ++this.#ticket
-    try {
-      this.#journal.append(beginLine(ticket, start))
-    } catch (error) {
-      throw journalFault(this.#journal.path, error)
-    }
-    this.#open.set(ticket, start)
-    return ticket
+    const call = new OpenCall(++this.#ticket, start)
+    this.#open.set(call.ticket, call)
+    this.#say(beginLine(call.ticket, start))
+    return call
   }
 
-  /** Once for each ticket; a second one is ignored. Survives this process when it returns. Never throws. */
-  end(ticket: number, end: CallEnd): void {
-    const start = this.#open.take(ticket)
-    if (start === undefined) return
-    let written = true
-    try {
-      this.#journal.append(endLine(ticket, end))
-    } catch (error) {
-      written = false
-      this.#options.onTrouble(
-        `${journalFault(this.#journal.path, error).message}; the call is kept in memory`,
-      )
-    }
-    // What the journal holds need not fill the memory as well while the store is away.
-    if (written && this.#pause > 0 && this.#pending.length >= MOST_HELD) this.#spilled += 1
-    else this.#pending.push({ start, end })
-    this.#schedule()
+  /** Once for each call; a second one is ignored. Whoever tells the outcome to others waits for `written` first. */
+  end(call: OpenCall, end: CallEnd): void {
+    if (this.#open.take(call.ticket) === undefined) return
+    call.end(end)
+    this.#ended.push(call)
+    this.#say(endLine(call.ticket, end))
+  }
+
+  /**
+   * Resolves when all that was said so far survives this process, or with why it does not. Calls of one turn share one
+   * write. What has ended is then kept in memory; what is about to begin is up to whoever makes the call.
+   */
+  written(): Promise<Fault | undefined> {
+    if (this.#lines === '') return DONE
+    this.#saying ??= new Promise((resolve) => {
+      this.#said = resolve
+    })
+    return this.#saying
   }
 
   /** Tries to bring everything that has ended to the store. Never rejects: `onTrouble` is told. */
   async flush(): Promise<void> {
     await this.#draining
+    this.#writeLines()
     await this.#drain()
   }
 
@@ -119,9 +130,48 @@ export class Recorder {
     }
   }
 
+  #say(line: string): void {
+    // Not at once: the calls that are answered by what was just read come this way together.
+    if (this.#lines === '') process.nextTick(this.#writeLines)
+    this.#lines += line
+  }
+
+  readonly #writeLines = (): void => {
+    if (this.#lines === '') return
+    const lines = this.#lines
+    const ended = this.#ended
+    const said = this.#said
+    this.#lines = ''
+    this.#ended = []
+    this.#saying = undefined
+    this.#said = undefined
+    let fault: Fault | undefined
+    try {
+      this.#journal.append(lines)
+    } catch (error) {
+      fault = journalFault(this.#journal.path, error)
+      if (ended.length > 0)
+        this.#options.onTrouble(`${fault.message}; what has ended is kept in memory until the store has it`)
+    }
+    // What the journal holds need not fill the memory as well while the store is away.
+    if (!fault && this.#pause > 0 && this.#pending.length >= MOST_HELD) this.#spilled += ended.length
+    else this.#hold(ended)
+    if (ended.length > 0) this.#schedule()
+    said?.(fault)
+  }
+
+  #hold(ended: readonly OpenCall[]): void {
+    if (this.#pending.length === 0) this.#oldest = performance.now()
+    for (const call of ended) {
+      this.#pending.push(call)
+      this.#held += call.resultBytes
+    }
+  }
+
   #schedule(): void {
     if (this.#draining !== undefined) return
-    if (this.#pause === 0 && this.#pending.length >= this.#batch.rows) {
+    const { rows, bytes = BATCH.bytes, milliseconds } = this.#batch
+    if (this.#pause === 0 && (this.#pending.length >= rows || this.#held >= bytes)) {
       if (this.#soon) return
       this.#soon = true
       // Not now: whoever waits for the call's answer goes first.
@@ -129,11 +179,20 @@ export class Recorder {
         this.#soon = false
         void this.#drain()
       })
-    } else this.#timer ??= this.#later(this.#pause || this.#batch.milliseconds)
+    } else this.#timer ??= this.#later(this.#pause || milliseconds)
   }
 
   #later(milliseconds: number): NodeJS.Timeout {
-    return setTimeout(() => void this.#drain(), milliseconds).unref()
+    this.#seen = this.#ticket
+    return setTimeout(this.#onTime, milliseconds).unref()
+  }
+
+  readonly #onTime = (): void => {
+    const { milliseconds, longest = BATCH.longest } = this.#batch
+    const isBusy = this.#seen !== this.#ticket && performance.now() - this.#oldest < longest
+    // In the middle of a burst of calls their rows can wait; they are in the journal.
+    if (isBusy && this.#pause === 0) this.#timer = this.#later(milliseconds)
+    else void this.#drain()
   }
 
   /** One at a time; a second caller gets the first one's promise. */
@@ -148,13 +207,15 @@ export class Recorder {
   }
 
   async #write(): Promise<void> {
-    const { invocations } = this.#options.store
+    const { store, summary = asIs } = this.#options
+    const { invocations } = store
     try {
       while (this.#pending.length > 0) {
-        const rows = this.#pending.slice(0, this.#batch.rows)
-        await invocations.append(rows.map(({ start, end }) => toInvocation(start, end)))
+        const rows = this.#pending.slice(0, ROWS_AT_ONCE)
+        await invocations.append(rows.map((call) => call.completed(summary)))
         this.#pause = 0
         this.#pending = this.#pending.slice(rows.length)
+        this.#held = 0
         if (this.#pending.length > 0) await breathe()
       }
       if (this.#spilled > 0) {
@@ -163,7 +224,7 @@ export class Recorder {
         this.#pause = 0
       }
       // More may have ended while the last part was under way; the journal is needed until that is written too.
-      if (this.#pending.length === 0) this.#tidy()
+      if (this.#pending.length + this.#ended.length === 0) this.#tidy()
     } catch (error) {
       if (this.#pause === 0)
         this.#options.onTrouble(
@@ -187,7 +248,7 @@ export class Recorder {
       next.append(
         this.#open
           .entries()
-          .map(([ticket, start]) => beginLine(ticket, start))
+          .map(([ticket, call]) => beginLine(ticket, call))
           .join(''),
       )
     } catch (error) {
@@ -202,9 +263,9 @@ export class Recorder {
 
   async #close(): Promise<void> {
     const now = Date.now()
-    for (const [ticket, { startedAt }] of this.#open.entries())
-      this.end(ticket, {
-        duration: Math.max(0, now - startedAt),
+    for (const [, call] of this.#open.entries())
+      this.end(call, {
+        duration: Math.max(0, now - call.startedAt),
         outcome: 'cancelled',
         code: 'CLOSED',
         resultBytes: 0,
@@ -218,11 +279,22 @@ export class Recorder {
 
 // --- internal ---
 
-interface Ended {
-  readonly start: CallStart
-  readonly end: CallEnd
+const DONE: Promise<undefined> = Promise.resolve(undefined)
+interface Batch {
+  /** So many at the latest. */
+  readonly rows: number
+  /** After so long without another call. */
+  readonly milliseconds: number
+  /** After so long at the latest. */
+  readonly longest?: number
+  /** When answers of so many bytes are held. */
+  readonly bytes?: number
 }
 
+const BATCH = { rows: 4096, milliseconds: 100, longest: 1000, bytes: 8 * 1024 * 1024 } as const
+
+/** In one transaction; then other work has its turn. */
+const ROWS_AT_ONCE = 256
 const ROTATE_BYTES = 4 * 1024 * 1024
 const MOST_HELD = 10_000
 const LONGEST_PAUSE_MS = 30_000
@@ -232,6 +304,10 @@ function journalFault(path: string, error: unknown): Fault {
     hint: 'make room on the disk, or set BUSBAR_HOME to another folder',
     cause: error,
   })
+}
+
+function asIs(text: string): string {
+  return text
 }
 
 function reason(error: unknown): string {

@@ -13,7 +13,7 @@ import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { Observer } from './observe.ts'
 import { Recorder } from './recorder.ts'
-import type { RecordLevel } from './summary.ts'
+import { type RecordLevel, resultForRecord } from './summary.ts'
 
 export class Records {
   readonly store: Store
@@ -21,12 +21,17 @@ export class Records {
   /** Told of what stops no call but should be known. */
   readonly trouble: (message: string) => void
   readonly observer: Observer
-  #level: RecordLevel = 'shape'
-  #scrub: (text: string) => string = (text) => text
+  readonly #keeping: Keeping
 
-  private constructor(store: Store, recorder: Recorder, trouble: (message: string) => void) {
+  private constructor(
+    store: Store,
+    recorder: Recorder,
+    keeping: Keeping,
+    trouble: (message: string) => void,
+  ) {
     this.store = store
     this.recorder = recorder
+    this.#keeping = keeping
     this.trouble = trouble
     this.observer = new Observer(recorder)
   }
@@ -40,12 +45,15 @@ export class Records {
     prepareFolder(places.state)
     const store = await openStore({
       file: join(places.state, 'busbar.db'),
-      hmacKey: sealKey(places),
+      sealKey: sealKey(places),
       onTrouble: trouble,
     })
     try {
       const folder = join(places.state, 'journal')
-      const records = new Records(store, await Recorder.open({ store, folder, onTrouble: trouble }), trouble)
+      const keeping: Keeping = { level: 'shape', scrub: (text) => text }
+      const summary = (said: string) => resultForRecord(keeping.level, said, keeping.scrub)
+      const recorder = await Recorder.open({ store, folder, onTrouble: trouble, summary })
+      const records = new Records(store, recorder, keeping, trouble)
       records.adopt(active)
       return records
     } catch (error) {
@@ -56,18 +64,18 @@ export class Records {
 
   /** How much of a call is kept. */
   get level(): RecordLevel {
-    return this.#level
+    return this.#keeping.level
   }
 
   /** Takes every secret of the configuration out of a text. */
   get scrub(): (text: string) => string {
-    return this.#scrub
+    return this.#keeping.scrub
   }
 
   /** Follows another configuration. */
   adopt(active: Snapshot): void {
-    this.#level = active.config.record
-    this.#scrub = scrubber(allSecrets(active))
+    this.#keeping.level = active.config.record
+    this.#keeping.scrub = scrubber(allSecrets(active))
     // When a server was first seen is part of what is told of it.
     this.store.servers
       .noteServers([...active.servers.keys()], Date.now())
@@ -81,6 +89,12 @@ export class Records {
 }
 
 // --- internal ---
+
+/** What is kept of a call, by the configuration that is followed now. */
+interface Keeping {
+  level: RecordLevel
+  scrub: (text: string) => string
+}
 
 /** Outside the state folder: who can only write there cannot seal what was changed. */
 function sealKey({ config }: Places): string {

@@ -29,7 +29,7 @@ export async function recoverOrphans(invocations: Invocations, folder: string): 
     for (const id of ended) unknown.delete(id)
     await appendInParts(
       invocations,
-      [...unknown.values()].map((start) => toInvocation(start, CRASHED)),
+      [...unknown.values()].map((start) => toInvocation(0, start, CRASHED)),
     )
     for (const file of files) rmSync(file, { force: true })
     return { ended: ended.size, unknown: unknown.size }
@@ -53,7 +53,7 @@ export async function appendEnded(
     if (start === undefined) continue
     open.delete(line.ticket)
     onEnded?.(start.id)
-    rows.push(toInvocation(start, line.end))
+    rows.push(toInvocation(line.ticket, start, line.end))
     if (rows.length < PART_ROWS) continue
     await invocations.append(rows)
     rows = []

@@ -11,9 +11,9 @@ export function argumentsShape(text: string): string {
 }
 
 /** A result as `{"content":["text(120)","image(3456)"],"structuredContent":{"id":"number"}}`. */
-export function resultShape(bytes: Buffer): string {
-  const value = bytes.length <= LONGEST ? parsed(bytes.toString('utf8')) : undefined
-  if (!isRecord(value)) return `"${bytes.length} bytes"`
+export function resultShape(source: Buffer | string): string {
+  const value = source.length <= LONGEST ? parsed(source.toString()) : undefined
+  if (!isRecord(value)) return `"${source.length} bytes"`
   const { content, ...rest } = value
   const parts = Array.isArray(content) ? [['content', listText(content.map(partText))] as const] : []
   const others = Object.entries(rest)

@@ -20,22 +20,22 @@ export function argumentsForRecord(level: RecordLevel, text: string, scrub: Scru
   return keep(masked(begun, limit, scrub, maskJson), limit, () => Buffer.byteLength(text))
 }
 
-/** A result's bytes for the record: as a preview its text if it has any, otherwise as JSON. */
+/** A result for the record, as bytes or as text: as a preview its text if it has any, otherwise as JSON. */
 export function resultForRecord(
   level: RecordLevel,
-  bytes: Buffer,
+  source: Buffer | string,
   scrub: Scrub,
-  size: number = bytes.length,
+  size: number = source.length,
 ): string {
-  if (level === 'shape') return keep(scrub(resultShape(bytes)), LIMITS.preview)
+  if (level === 'shape') return keep(scrub(resultShape(source)), LIMITS.preview)
   const limit = LIMITS[level]
   const ahead = limit + BEYOND
-  const isPart = bytes.length > ahead
-  const json = { text: bytes.toString('utf8', 0, isPart ? ahead : bytes.length), isPart }
+  const isPart = source.length > ahead
+  const json = { text: beginning(source, isPart ? ahead : source.length), isPart }
   const said = level === 'preview' ? textsIn(json) : undefined
   // Pictures and sounds say nothing as text.
   if (said === undefined && level === 'preview' && json.text.includes('"mimeType"'))
-    return keep(scrub(resultShape(bytes)), limit)
+    return keep(scrub(resultShape(source)), limit)
   const clean = masked(said ?? json, limit, scrub, said === undefined ? maskJson : maskProse)
   return keep(isPart ? { ...clean, isPart } : clean, limit, () => size)
 }
@@ -53,6 +53,10 @@ const BEYOND = 16 * 1024
 const MARGIN = 8 * 1024
 /** The same for what shows by its form, which costs more to look for and is shorter. */
 const FORM_MARGIN = 4 * 1024
+
+function beginning(source: Buffer | string, length: number): string {
+  return typeof source === 'string' ? source.slice(0, length) : source.toString('utf8', 0, length)
+}
 
 /** A text, or the beginning of one. */
 interface Begun {

@@ -37,7 +37,7 @@ export async function place(): Promise<Place> {
   const root = mkdtempSync(join(tmpdir(), 'busbar-record-'))
   const trouble: string[] = []
   const onTrouble = (message: string) => trouble.push(message)
-  const store = await openStore({ file: join(root, 'busbar.db'), hmacKey: 'k', onTrouble })
+  const store = await openStore({ file: join(root, 'busbar.db'), sealKey: 'k', onTrouble })
   const opened: Recorder[] = []
   onTestFinished(async () => {
     for (const recorder of opened) await recorder.close()

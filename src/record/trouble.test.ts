@@ -36,7 +36,7 @@ test('a store that fails when it is opened keeps nothing from being recorded lat
   writeFileSync(file, beginLine(1, call('a')) + endLine(1, OK))
   const recorder = await open({ store: failing(invocations) })
   expect(trouble).toHaveLength(1)
-  expect(recorder.begin(call('b'))).toBe(1)
+  expect(recorder.begin(call('b')).ticket).toBe(1)
   expect(existsSync(file)).toBe(true)
   await open()
   expect(await ids()).toEqual(['a ok'])
@@ -87,7 +87,7 @@ test('a recorder that is closed while the store fails leaves its journal to the 
   expect(await ids()).toEqual(['b cancelled', 'a ok'])
 })
 
-test('a full disk refuses what begins, keeps what ends, and spoils nothing', async () => {
+test('a full disk is told to what begins, what ends is kept, and nothing is spoiled', async () => {
   const { open, folder, ids, trouble } = await place()
   let room = Number.POSITIVE_INFINITY
   const write = (file: number, text: string) => {
@@ -96,18 +96,44 @@ test('a full disk refuses what begins, keeps what ends, and spoils nothing', asy
   }
   const recorder = await open({ write })
   const first = recorder.begin(call('a'))
+  expect(await recorder.written()).toBeUndefined()
   room = 5
-  expect(() => recorder.begin(call('b'))).toThrow(expect.objectContaining({ code: 'STORE_UNAVAILABLE' }))
+  const refused = [recorder.begin(call('b')), recorder.begin(call('c'))]
+  expect(await recorder.written()).toMatchObject({ code: 'STORE_UNAVAILABLE' })
   room = 0
-  expect(() => recorder.begin(call('c'))).toThrow(expect.objectContaining({ code: 'STORE_UNAVAILABLE' }))
+  const other = recorder.begin(call('d'))
+  expect(await recorder.written()).toMatchObject({ code: 'STORE_UNAVAILABLE' })
+  expect(trouble).toEqual([])
+  for (const one of refused) recorder.end(one, { ...OK, outcome: 'error' })
   recorder.end(first, OK)
+  expect(await recorder.written()).toMatchObject({ code: 'STORE_UNAVAILABLE' })
   expect(trouble).toHaveLength(1)
   room = Number.POSITIVE_INFINITY
-  const last = recorder.begin(call('d'))
+  const last = recorder.begin(call('e'))
+  expect(await recorder.written()).toBeUndefined()
   const [name = ''] = journals(folder)
   const lines = readFileSync(join(folder, name), 'utf8').split('\n')
-  expect(lines).toEqual([beginLine(1, call('a')).trim(), '["b",', beginLine(4, call('d')).trim(), ''])
+  expect(lines).toEqual([beginLine(1, call('a')).trim(), '["b",', beginLine(5, call('e')).trim(), ''])
+  recorder.end(other, OK)
   recorder.end(last, OK)
   await recorder.flush()
-  expect(await ids()).toEqual(['d ok', 'a ok'])
+  expect(await ids()).toEqual(['e ok', 'd ok', 'a ok', 'c error', 'b error'])
+})
+
+test('what is said in one turn is one write, and is waited for by all who said it', async () => {
+  const { open } = await place()
+  const writes: string[] = []
+  const write = (file: number, text: string) => {
+    writes.push(text)
+    return writeSync(file, text)
+  }
+  const recorder = await open({ write })
+  const calls = ['a', 'b', 'c'].map((id) => recorder.begin(call(id)))
+  expect(writes).toEqual([])
+  await Promise.all(calls.map(() => recorder.written()))
+  expect(writes).toHaveLength(1)
+  for (const one of calls) recorder.end(one, OK)
+  await recorder.written()
+  expect(writes.map((text) => text.split('\n').length - 1)).toEqual([3, 3])
+  expect(await recorder.written()).toBeUndefined()
 })

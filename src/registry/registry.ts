@@ -61,15 +61,15 @@ export class Registry {
   readonly #manager: Manager
   readonly #natives = new Map<string, OwnTool>()
   #changes = 0
-  #catalog: { readonly version: string; readonly tools: readonly RegisteredTool[] } | undefined
+  #catalog: { readonly version: number; readonly tools: readonly RegisteredTool[] } | undefined
 
   constructor(manager: Manager) {
     this.#manager = manager
   }
 
-  /** Another text whenever what there is may have changed. */
-  get version(): string {
-    return `${this.#changes}.${this.#manager.version}`
+  /** Grows whenever what there is may have changed. */
+  get version(): number {
+    return this.#changes + this.#manager.version
   }
 
   /** Adds a native tool; the returned function takes it away. */

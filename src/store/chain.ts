@@ -40,54 +40,70 @@ export const GENESIS: Mark = { seq: 0, count: 0, hash: '' }
 export const BROKEN = 'broken'
 
 /**
- * HMAC-SHA-256 under the SHA-256 of the given key in hex, which is exactly one block and plain ASCII. So the inner hash
- * takes one text and nothing is copied: done with two one-shot hashes it costs 1.6 µs a row, with `createHmac` 2.7.
+ * SHA-256 over the key and a text. A keyed hash of this form can be carried on to a longer text without the key, which is
+ * why HMAC hashes twice; here it leads nowhere, since no text that is sealed is the beginning of another.
  */
 export class Chain {
   readonly #hash: typeof import('node:crypto').hash
-  readonly #inner: string
-  /** The outer block, and room for the inner hash behind it. */
-  readonly #outer: Buffer
+  /** Exactly one block. */
+  readonly #key: string
 
   constructor(key: string | Uint8Array) {
     this.#hash = process.getBuiltinModule('node:crypto').hash
-    const block = Buffer.from(sha256(key))
-    this.#inner = block.map((byte) => byte ^ 0x36).toString()
-    this.#outer = Buffer.concat([block.map((byte) => byte ^ 0x5c), Buffer.alloc(32)])
+    this.#key = sha256(key)
   }
 
   /** The seal of a row after the row with seal `previous`. */
   link(previous: string, row: ChainRow): string {
-    return this.#hmac(encode(previous, row))
+    return this.#seal(rowText(previous, row))
   }
 
   /** The seal of a mark; `part` keeps a checkpoint from being passed off as the head. */
   seal(part: string, { seq, count, hash }: Mark): string {
-    return this.#hmac(`${part} ${seq} ${count} ${hash}`)
+    return this.#seal([part, seq, count, hash, ''].join(END))
   }
 
   // --- internal ---
 
-  #hmac(text: string): string {
-    this.#outer.write(this.#hash('sha256', this.#inner + text, 'hex'), BLOCK_BYTES, 'hex')
-    return this.#hash('sha256', this.#outer, 'base64')
+  #seal(text: string): string {
+    return this.#hash('sha256', this.#key + text, 'base64')
   }
 }
 
 // --- internal ---
 
-const BLOCK_BYTES = 64
+/** Ends every part of what is sealed, and stands in none: the store takes no text with it. */
+const END = '\0'
+/** Stands for null. A text that begins so is written with one more. */
+const NULL = '\u0001'
 
-/** One text for one row: every text says its length, every number ends with a semicolon, and none is left out. */
-function encode(previous: string, row: ChainRow): string {
-  return (
-    `${text(previous)}${row.seq};${text(row.id)}${text(row.agent)}${text(row.server)}${text(row.tool)}` +
-    `${text(row.surface)}${text(row.conversation)}${row.startedAt};${row.duration};${text(row.outcome)}` +
-    `${text(row.code)}${text(row.error)}${text(row.pattern)}${row.energy};${row.requestBytes};` +
-    `${row.resultBytes};${text(row.arguments)}${text(row.result)}`
-  )
+/** One text for one row, joined because that takes half the time of JSON. */
+function rowText(previous: string, row: ChainRow): string {
+  return [
+    previous,
+    row.seq,
+    row.id,
+    part(row.agent),
+    part(row.server),
+    part(row.tool),
+    part(row.surface),
+    part(row.conversation),
+    row.startedAt,
+    row.duration,
+    row.outcome,
+    part(row.code),
+    part(row.error),
+    part(row.pattern),
+    row.energy ?? NULL,
+    row.requestBytes,
+    row.resultBytes,
+    part(row.arguments),
+    part(row.result),
+    '',
+  ].join(END)
 }
 
-function text(value: string | null): string {
-  return value === null ? '-' : `${value.length}:${value}`
+function part(text: string | null): string {
+  if (text === null) return NULL
+  return text.charCodeAt(0) === 1 ? NULL + text : text
 }

@@ -28,7 +28,7 @@ const onTrouble = (message: string) => trouble.push(message)
 
 async function open(file: string, migrations?: readonly string[]): Promise<Store> {
   trouble.length = 0
-  const store = await openStore({ file, hmacKey: KEY, onTrouble }, migrations)
+  const store = await openStore({ file, sealKey: KEY, onTrouble }, migrations)
   onTestFinished(() => store.close())
   return store
 }
@@ -222,7 +222,7 @@ test('a folder that does not exist and cannot be made is a fault', async () => {
 test('several that open a new store at once share one', async () => {
   const file = join(temporary(), 'busbar.db')
   const stores = await Promise.all(
-    Array.from({ length: 5 }, () => openStore({ file, hmacKey: KEY, onTrouble })),
+    Array.from({ length: 5 }, () => openStore({ file, sealKey: KEY, onTrouble })),
   )
   onTestFinished(async () => {
     for (const store of stores) await store.close()

@@ -43,7 +43,7 @@ async function openLocked(
   migrations: readonly string[],
 ): Promise<Store> {
   const { file, onTrouble } = options
-  const chain = new Chain(options.hmacKey)
+  const chain = new Chain(options.sealKey)
   const judgement = await judge(open, file)
   if (judgement.kind === 'usable') {
     keepPrivate(file)
@@ -123,6 +123,7 @@ async function connect(
     PRAGMA synchronous = ${synchronous};
     PRAGMA foreign_keys = ON;
     PRAGMA trusted_schema = OFF;
+    PRAGMA wal_autocheckpoint = ${LOG_PAGES};
     PRAGMA journal_size_limit = ${LOG_BYTES};
   `)
   return connection
@@ -130,6 +131,9 @@ async function connect(
 
 /** How long SQLite itself waits, and blocks this process with it. */
 const BUSY_TIMEOUT_MS = 50
+
+/** Pages of the log before it is taken over. A page that is written to again and again is then taken over once. */
+const LOG_PAGES = 4000
 
 /** What is left of the log after a burst has been taken over. */
 const LOG_BYTES = 8 * 1024 * 1024

@@ -14,9 +14,9 @@ interface Case {
   tamper(sql: string): Promise<void>
 }
 
-async function withRows(rows = 6, hmacKey = KEY, file = join(temporary(), 'busbar.db')): Promise<Case> {
+async function withRows(rows = 6, sealKey = KEY, file = join(temporary(), 'busbar.db')): Promise<Case> {
   const trouble: string[] = []
-  const store = await openStore({ file, hmacKey, onTrouble: (message) => trouble.push(message) })
+  const store = await openStore({ file, sealKey, onTrouble: (message) => trouble.push(message) })
   onTestFinished(() => store.close())
   const full = {
     conversation: 'c',
@@ -182,7 +182,7 @@ test('a changed checkpoint is found and stops pruning', async () => {
 test('another key verifies nothing', async () => {
   const file = join(temporary(), 'busbar.db')
   await withRows(6, KEY, file)
-  const other = await openStore({ file, hmacKey: 'another key', onTrouble: () => {} })
+  const other = await openStore({ file, sealKey: 'another key', onTrouble: () => {} })
   onTestFinished(() => other.close())
   expect(await other.invocations.verify()).toMatchObject({
     ok: false,

@@ -26,7 +26,7 @@ export interface Store {
 export interface StoreOptions {
   readonly file: string
   /** Seals the record of calls; to be kept where whoever may write the file cannot read it. */
-  readonly hmacKey: string | Uint8Array
+  readonly sealKey: string | Uint8Array
   /** Told what a person should know and nothing else would say. Must not throw. */
   onTrouble(message: string): void
 }

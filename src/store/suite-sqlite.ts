@@ -23,7 +23,7 @@ export async function sqlitePlace(): Promise<StorePlace> {
   const another = async () => {
     const store = await openStore({
       file,
-      hmacKey: KEY,
+      sealKey: KEY,
       onTrouble: (message) => {
         throw new Error(message)
       },

@@ -81,6 +81,16 @@ export function memberValue(envelope: Envelope, key: string): unknown {
   return member && parseSlice(envelope.bytes, member)
 }
 
+/** Whether a word stands somewhere in a message: a search, so that most messages are never read for it. */
+export function mentions(message: Envelope, word: string): boolean {
+  return textOf(message)?.includes(word) ?? message.bytes.includes(word)
+}
+
+/** A small answer as text, which is made once. */
+export function textOf(message: Envelope): string | undefined {
+  return message instanceof UnreadResult ? message.text : undefined
+}
+
 /** The error an answer carries, made whole where the server left something out. */
 export function errorOf(message: ErrorMessage): ProtocolError {
   const error = memberValue(message, 'error')
@@ -124,6 +134,9 @@ const WRONG = {
 /** `BUSBAR_WIRE=parse` builds every answer anew, for when the other way is under suspicion. */
 const SPLICE = process.env['BUSBAR_WIRE'] !== 'parse'
 
+/** Up to here it costs less to make a text once than to search the bytes several times. */
+const SMALL = 8 * 1024
+
 /** Its members are found when somebody asks for them; then a hidden fault in the middle shows as well. */
 class UnreadResult implements ResultMessage {
   readonly kind = 'result'
@@ -131,11 +144,18 @@ class UnreadResult implements ResultMessage {
   readonly id: Id
   readonly splice: Splice
   #members: readonly Member[] | undefined
+  #text: string | undefined
 
   constructor(bytes: Buffer, id: Id, splice: Splice) {
     this.bytes = bytes
     this.id = id
     this.splice = splice
+  }
+
+  get text(): string | undefined {
+    if (this.bytes.length > SMALL) return undefined
+    this.#text ??= this.bytes.toString('utf8')
+    return this.#text
   }
 
   get members(): readonly Member[] {

@@ -1,10 +1,10 @@
-// A process that records calls as fast as it can until it is killed, and says what it was told: `b ID` when a begin has
-// returned, `e ID OUTCOME` when an end has.
+// A process that records calls as fast as it can until it is killed, and says what it was told: `b ID` when a begin was
+// written, `e ID OUTCOME` when an end was.
 
 import { randomUUID } from 'node:crypto'
 import { writeSync } from 'node:fs'
 import { setImmediate as breathe } from 'node:timers/promises'
-import { Recorder } from '../../src/record/recorder.ts'
+import { type OpenCall, Recorder } from '../../src/record/recorder.ts'
 import { openStore } from '../../src/store/open.ts'
 
 const [file = '', folder = '', key = ''] = process.argv.slice(2)
@@ -15,34 +15,45 @@ function onTrouble(message: string): void {
   writeSync(SAID, `t ${message}\n`)
 }
 
-const store = await openStore({ file, hmacKey: key, onTrouble })
+const store = await openStore({ file, sealKey: key, onTrouble })
 const recorder = await Recorder.open({ store, folder, onTrouble, batch: { rows: 64, milliseconds: 5 } })
 process.stdout.write('ready\n')
 
-const open: { id: string; ticket: number }[] = []
+/** Says something once the recorder has written what it is about. */
+async function say(lines: readonly string[]): Promise<void> {
+  const fault = await recorder.written()
+  if (fault) onTrouble(fault.message)
+  else if (lines.length > 0) writeSync(SAID, lines.join(''))
+}
+
+const open: OpenCall[] = []
 for (let count = 0; ; count++) {
-  const id = randomUUID()
-  const ticket = recorder.begin({
-    id,
-    agent: 'cto',
-    server: `s${count % 3}`,
-    tool: 'work',
-    surface: 'library',
-    startedAt: Date.now(),
-    requestBytes: 1,
-    // Large enough for journals to be begun anew now and then.
-    arguments: 'x'.repeat(count % 10 === 0 ? 20_000 : 10),
-  })
-  writeSync(SAID, `b ${id}\n`)
-  open.push({ id, ticket })
+  // Several in one turn, as when many agents call at once.
+  const begun = Array.from({ length: 1 + (count % 4) }, () =>
+    recorder.begin({
+      id: randomUUID(),
+      agent: 'cto',
+      server: `s${count % 3}`,
+      tool: 'work',
+      surface: 'library',
+      startedAt: Date.now(),
+      requestBytes: 1,
+      // Large enough for journals to be begun anew now and then.
+      arguments: 'x'.repeat(count % 10 === 0 ? 20_000 : 10),
+    }),
+  )
+  open.push(...begun)
+  await say(begun.map(({ id }) => `b ${id}\n`))
   // Up to sixteen at once, ending in any order; now and then all of them, so that the journal is emptied too.
   const most = count % 50 === 0 ? 0 : 16
+  const ended: string[] = []
   while (open.length > most) {
-    const [ended] = open.splice(Math.floor(Math.random() * open.length), 1)
-    if (ended === undefined) break
+    const [call] = open.splice(Math.floor(Math.random() * open.length), 1)
+    if (call === undefined) break
     const outcome = OUTCOMES[count % OUTCOMES.length] ?? 'ok'
-    recorder.end(ended.ticket, { duration: 1, outcome, resultBytes: 1 })
-    writeSync(SAID, `e ${ended.id} ${outcome}\n`)
+    recorder.end(call, { duration: 1, outcome, resultBytes: 1 })
+    ended.push(`e ${call.id} ${outcome}\n`)
   }
+  await say(ended)
   if (count % 7 === 0) await breathe()
 }

@@ -77,7 +77,7 @@ test(`[D16] ${CRASHES} processes killed while they record lose no call and doubl
 
   const trouble: string[] = []
   const onTrouble = (message: string) => trouble.push(message)
-  const store = await openStore({ file: join(root, 'busbar.db'), hmacKey: KEY, onTrouble })
+  const store = await openStore({ file: join(root, 'busbar.db'), sealKey: KEY, onTrouble })
   onTestFinished(() => store.close())
   const recorder = await Recorder.open({ store, folder: join(root, 'journals'), onTrouble })
   await recorder.close()

@@ -1,0 +1,80 @@
+// From an address to what is called: what it names, whether it may be called, and its definition. What was found once is
+// found again at no cost until the tools, their servers or the rules change.
+
+import type { Stop } from '../base/stop.ts'
+import type { Connection } from '../connect/connection.ts'
+import { awake } from '../connect/send.ts'
+import type { KnownTool } from '../connect/tool-list.ts'
+import type { Actor } from '../policy/access.ts'
+import { type OwnTool, type ServerTool, serverTool } from '../registry/registry.ts'
+import { admit, type Target, unknownTool } from './admit.ts'
+import type { CallContext } from './context.ts'
+
+/** A tool of a server that somebody may call. */
+export interface Route {
+  readonly kind: 'server'
+  readonly target: Target
+  readonly entry: ServerTool
+  readonly connection: Connection
+  readonly known: KnownTool
+  readonly mayWrite: boolean
+}
+
+/** A tool of this process that somebody may call. */
+export interface OwnRoute {
+  readonly kind: 'native'
+  readonly target: Target
+  readonly entry: OwnTool
+  readonly mayWrite: boolean
+}
+
+interface Waiting {
+  readonly signal?: Stop | undefined
+  readonly timeout?: number | undefined
+}
+
+/**
+ * Throws why not. `refuse` throws what is wrong with the arguments: no server is started for those. A promise only where
+ * the server has yet to tell of the tool, so that calls keep their order.
+ */
+export function findRoute(
+  context: CallContext,
+  actor: Actor,
+  target: Target,
+  address: string,
+  waiting: Waiting,
+  refuse: () => void,
+): Route | OwnRoute | Promise<Route> {
+  const view = context.views.of(actor)
+  const admitted = admit(context, actor, target)
+  refuse()
+  // Who sees a native tool may depend on more than is known here.
+  if (admitted.kind === 'native') return { ...admitted, target }
+  const { connection, mayWrite } = admitted
+  const routeTo = (known: KnownTool): Route => {
+    const entry = serverTool(connection, known.tool)
+    const route: Route = { kind: 'server', target, entry, connection, known, mayWrite }
+    // What was decided before something changed is not kept for after it.
+    if (context.views.of(actor) === view) view.routes.set(address, route)
+    return route
+  }
+  const known = connection.tool(target.tool)
+  return known ? routeTo(known) : findTool(context, actor, connection, target.tool, waiting).then(routeTo)
+}
+
+// --- internal ---
+
+/** A tool that is not known yet: of a server that was never up, or whose list is old. */
+async function findTool(
+  context: CallContext,
+  actor: Actor,
+  connection: Connection,
+  name: string,
+  { signal, timeout }: Waiting,
+): Promise<KnownTool> {
+  await awake(connection, { method: 'tools/call', signal, timeout })
+  if (connection.tool(name) === undefined) await connection.relist()
+  const known = connection.tool(name)
+  if (known === undefined) throw unknownTool(context, actor, connection, name)
+  return known
+}
