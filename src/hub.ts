@@ -2,10 +2,11 @@
 
 import { eventStream } from './base/event-stream.ts'
 import { Fault } from './base/fault.ts'
-import { type Environment, type Places, placesOf } from './base/places.ts'
+import { type Places, placesOf } from './base/places.ts'
 import { isRecord } from './base/record.ts'
 import { VERSION } from './base/version.ts'
 import { sees } from './call/admit.ts'
+import { Brakes } from './call/brakes.ts'
 import type { CallContext, Surface } from './call/context.ts'
 import { AgentHandle } from './call/handle.ts'
 import { resourceTools } from './call/resource-tools.ts'
@@ -20,11 +21,13 @@ import type { Handlers } from './connect/answers.ts'
 import type { Connection } from './connect/connection.ts'
 import type { InProcessServer } from './connect/in-process.ts'
 import { type HubConfig, type HubServer, withoutInstances } from './connect/instances.ts'
-import { type Applied, type Change, Manager, type ManagerEvent } from './connect/manager.ts'
+import { type Applied, type Change, Manager } from './connect/manager.ts'
 import { closeInheritedFiles } from './connect/process/inherited-files.ts'
-import { type Ledger, openLedger, type Reaped, reapDeadOwners } from './connect/process/ledger.ts'
+import { type Ledger, openLedger, reapDeadOwners } from './connect/process/ledger.ts'
 import type { ServerStatus } from './connect/status.ts'
+import type { HubEvent, HubOptions } from './hub-options.ts'
 import { type Actor, actorOf, OWNER } from './policy/access.ts'
+import type { ApprovalDesk, Approver } from './policy/approvals.ts'
 import { Rulebook } from './policy/facts.ts'
 import type { ObservedBy } from './record/observe.ts'
 import { Records } from './record/records.ts'
@@ -34,35 +37,10 @@ import { Registry } from './registry/registry.ts'
 import type { Invocations } from './store/invocation.ts'
 import type { Store } from './store/store.ts'
 
-export interface HubOptions extends Handlers {
-  /** A file, or the configuration itself; default: the files that `busbar` finds. */
-  readonly config?: string | HubConfig | undefined
-  /** Where state is kept, instead of the person's own folders. */
-  readonly home?: string | undefined
-  readonly cwd?: string | undefined
-  readonly env?: Environment | undefined
-  /** Accepts the content of the files as it is now, as `busbar --trust` does. */
-  readonly trust?: boolean | undefined
-  /** Whether servers start now; default: yes. */
-  readonly start?: boolean | undefined
-  /** Where calls are recorded: the configured store (default), or nowhere. */
-  readonly store?: 'none' | undefined
-  /** @internal By which door calls come in. */
-  readonly surface?: Surface | undefined
-  /** Told from the first moment on; `on` can be used later. */
-  readonly onEvent?: ((event: HubEvent) => void) | undefined
-}
+export type { HubEvent, HubOptions }
 
 /** Another configuration, made from the one that is followed. */
 type Next = (config: HubOptions['config']) => HubConfig
-
-export type HubEvent =
-  | ManagerEvent
-  /** Servers that a killed run had left behind, and that are gone now. */
-  | { readonly type: 'reaped'; readonly processes: readonly Reaped[] }
-  /** Something a person should know that stops nothing. */
-  | { readonly type: 'trouble'; readonly message: string }
-  | { readonly type: 'closed' }
 
 /** Reads the configuration, ends what an earlier run left behind, and starts what starts by itself. */
 export async function createHub(options: HubOptions = {}): Promise<Hub> {
@@ -90,6 +68,7 @@ export class Hub {
   readonly #registry: Registry
   #records: Records | undefined
   #tracing: Tracing | undefined
+  #brakes: Brakes | undefined
   #rules: Rulebook | undefined
   #config: HubOptions['config']
   #active: Snapshot | undefined
@@ -122,11 +101,17 @@ export class Hub {
       registry: this.#registry,
       handlers,
       validators: new Validators(),
-      views: new Views(this.#registry, rules, (actor, tool) => sees(context, actor, tool)),
+      views: new Views(
+        this.#registry,
+        rules,
+        () => this.#brakes?.version ?? 0,
+        (actor, tool) => sees(context, actor, tool),
+      ),
       rules,
       active: () => this.snapshot,
       recording: () => this.#records,
       tracing: () => this.#tracing,
+      brakes: () => this.#brakes,
       trouble: (message) => this.#emit({ type: 'trouble', message }),
     }
     this.#context = context
@@ -162,9 +147,30 @@ export class Hub {
     },
   }
 
+  /** Lets a program answer in the name of a person; the returned function ends that. Undefined leaves it to others. */
+  onApproval(approver: Approver): () => void {
+    return this.approvals.addApprover(approver)
+  }
+
+  /** Questions to a person: list, get, answer. Agents have no way to this. */
+  get approvals(): ApprovalDesk {
+    return this.brakes.desk
+  }
+
+  /** @internal */
+  get brakes(): Brakes {
+    if (this.#brakes === undefined) throw new Error('the hub has not started')
+    return this.#brakes
+  }
+
   /** What was recorded: every call with its outcome. */
   get calls(): Invocations {
     return this.store.invocations
+  }
+
+  /** @internal The same, where there is one. */
+  get record(): Invocations | undefined {
+    return this.#records?.store.invocations
   }
 
   /** @internal */
@@ -259,10 +265,15 @@ export class Hub {
     // While servers start.
     if (this.#options.start !== false) this.#context.validators.warm()
     this.#tracing = await loadTracing()
-    if (this.#options.store === 'none') return
     const trouble = (message: string) => this.#emit({ type: 'trouble', message })
     try {
-      this.#records = await Records.open(active, trouble)
+      if (this.#options.store !== 'none') this.#records = await Records.open(active, trouble)
+      this.#brakes = await Brakes.open({
+        store: this.#records?.store,
+        expiry: () => this.snapshot.config.approvals.expire,
+        onApproval: (approval) => this.#emit({ type: 'approval', approval }),
+        onTrouble: trouble,
+      })
     } catch (error) {
       // Nothing was called yet, and nothing may be left running.
       await this.#manager.close()
@@ -279,6 +290,7 @@ export class Hub {
   /** Ends every server; nothing of them is alive afterwards. */
   close(options: { readonly drain?: number } = {}): Promise<void> {
     this.#closed ??= this.#manager.close(options).finally(async () => {
+      this.#brakes?.close()
       await this.#records?.close()
       this.#ended = true
       this.#emit({ type: 'closed' })

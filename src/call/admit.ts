@@ -14,10 +14,18 @@ export interface Target {
   readonly tool: string
 }
 
-/** Something that may be called. */
+/** Something that may be called, if need be after a person was asked. */
 export type Admitted =
-  | { readonly kind: 'native'; readonly entry: OwnTool; readonly mayWrite: boolean }
-  | { readonly kind: 'server'; readonly connection: Connection; readonly mayWrite: boolean }
+  | { readonly kind: 'native'; readonly entry: OwnTool; readonly leave: Leave }
+  | { readonly kind: 'server'; readonly connection: Connection; readonly leave: Leave }
+
+/** On what terms. */
+export type Leave = Exclude<Decision, { verdict: 'deny' }>
+
+/** Whether a call may change something: then it is not sent when it cannot be written down. */
+export function mayWrite({ risk }: Leave): boolean {
+  return risk !== 'read'
+}
 
 /** What an address or a name stands for: `server/tool`, `server:tool`, a native tool's name, or a name from the list. */
 export function targetOf({ registry, views }: CallContext, actor: Actor, address: unknown): Target {
@@ -39,15 +47,14 @@ export function targetOf({ registry, views }: CallContext, actor: Actor, address
 
 /** Lets a request through, or throws why not. */
 export function admit(context: CallContext, actor: Actor, target: Target): Admitted {
-  const decision = verdictOn(context, actor, target)
-  if (decision.verdict === 'deny') throw denial(context, actor, target, decision)
-  const mayWrite = decision.risk !== 'read'
+  const leave = verdictOn(context, actor, target)
+  if (leave.verdict === 'deny') throw denial(context, actor, target, leave)
   if (target.server === '') {
     const entry = context.registry.native(target.tool)
-    if (entry && isVisible(entry, actor)) return { kind: 'native', entry, mayWrite }
+    if (entry && isVisible(entry, actor)) return { kind: 'native', entry, leave }
     throw new Fault('TOOL_UNKNOWN', `there is no tool ${JSON.stringify(target.tool)}`)
   }
-  return { kind: 'server', connection: context.manager.get(target.server), mayWrite }
+  return { kind: 'server', connection: context.manager.get(target.server), leave }
 }
 
 /** Whether somebody may use a server at all; whether it is up is another question. */
@@ -70,7 +77,7 @@ export function sees(context: CallContext, actor: Actor, entry: RegisteredTool):
 
 /** What is decided about something, by what the configuration and its server say of it now. */
 export function verdictOn(
-  { rules, manager, registry }: Pick<CallContext, 'rules' | 'manager' | 'registry'>,
+  { rules, manager, registry, brakes }: Pick<CallContext, 'rules' | 'manager' | 'registry' | 'brakes'>,
   actor: Actor,
   { server, tool }: { readonly server: string; readonly tool: string | undefined },
   tell?: (step: Step) => void,
@@ -91,6 +98,10 @@ export function verdictOn(
       available: connection?.off === undefined,
       tool,
       annotations: definition?.annotations,
+      remembered:
+        actor.kind === 'owner' || tool === undefined
+          ? undefined
+          : brakes()?.memories.about(actor.id, server, tool),
     },
     tell,
   )
@@ -110,6 +121,18 @@ export function unknownTool(context: CallContext, actor: Actor, connection: Conn
     hint: near ? `did you mean ${server}/${near}?` : `run: busbar tools ${server}`,
     server,
   })
+}
+
+/** A tool that is not what was accepted, or not what was approved. */
+export function changedTool({ server, tool }: Target): Fault {
+  return new Fault(
+    'TOOL_CHANGED',
+    `the definition of ${server}/${tool} changed, and waits for a person to accept it`,
+    {
+      hint: `see what changed: busbar pins diff ${server}/${tool}`,
+      server,
+    },
+  )
 }
 
 // --- internal ---
@@ -137,6 +160,8 @@ function denial(
       return manager.find(server)?.off ?? new Fault('SERVER_UNAVAILABLE', decision.reason, { server })
     case 'TOOL_UNKNOWN':
       return new Fault('TOOL_UNKNOWN', `${server} has no tool ${JSON.stringify(tool)}`, { server })
+    case 'TOOL_CHANGED':
+      return changedTool({ server, tool })
   }
 }
 

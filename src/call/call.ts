@@ -6,7 +6,8 @@ import { send } from '../connect/send.ts'
 import { memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { paramHeaderValues } from '../wire/param-headers.ts'
 import { MAX_DEPTH } from '../wire/scan.ts'
-import { type Target, targetOf } from './admit.ts'
+import { mayWrite, type Target, targetOf } from './admit.ts'
+import { askPerson } from './approve.ts'
 import { argumentsProblem } from './arguments.ts'
 import { badArguments, checkArguments } from './check.ts'
 import type { CallContext } from './context.ts'
@@ -29,6 +30,8 @@ export interface CallOptions {
   readonly onProgress?: ((progress: Progress) => void) | undefined
   /** The conversation it belongs to, for the record. */
   readonly conversation?: string | undefined
+  /** Milliseconds to wait for a person where one is asked; without it the caller is told at once to retry. */
+  readonly approvalWait?: number | undefined
 }
 
 /** Arguments as JSON text, for whom every digit counts: 12345678901234567891 is not …7000. */
@@ -62,6 +65,10 @@ export async function call(
     }
     const checking = checkArguments(context, route.entry, text)
     if (checking) await checking
+    if (route.leave.verdict === 'ask') {
+      await askPerson(context, asking, target, route.leave, text, options)
+      route = await findRoute(context, actor, target, address, options, nothing)
+    }
   } catch (error) {
     await Passage.refused(context, asking, target, text, error)
     // Wrong arguments are for who calls to mend: a result.
@@ -69,7 +76,7 @@ export async function call(
       return new CallResult(target.server, replyOf(failureOf(error)))
     throw error
   }
-  const passage = Passage.begin(context, asking, target, text, route.mayWrite)
+  const passage = Passage.begin(context, asking, target, text, mayWrite(route.leave))
   try {
     passage.proceed(await passage.written())
     const reply =
@@ -88,6 +95,8 @@ export async function call(
 }
 
 // --- internal ---
+
+function nothing(): void {}
 
 /** Throws when a text cannot be the arguments of a call. */
 function refuseArguments({ server, tool }: Target, args: unknown, text: string): void {

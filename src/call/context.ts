@@ -7,6 +7,7 @@ import type { Rulebook } from '../policy/facts.ts'
 import type { Records } from '../record/records.ts'
 import type { Tracing } from '../record/trace.ts'
 import type { Registry } from '../registry/registry.ts'
+import type { Brakes } from './brakes.ts'
 import type { Validators } from './validate.ts'
 import type { Views } from './view.ts'
 
@@ -25,6 +26,8 @@ export interface CallContext {
   /** Undefined where the owner of the hub wants no record. */
   recording(): Records | undefined
   tracing(): Tracing | undefined
+  /** What may stop a call that access allows; undefined until the hub has started. */
+  brakes(): Brakes | undefined
   /** Tells a person what stops no call. */
   trouble(message: string): void
 }

@@ -10,7 +10,8 @@ import { type Era, META } from '../wire/era.ts'
 import { find, LARGE, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { paramHeaderValues } from '../wire/param-headers.ts'
 import { modernMeta, param, type RawParams, withMeta } from '../wire/params.ts'
-import { admit, type Target } from './admit.ts'
+import { admit, type Leave, mayWrite, type Target } from './admit.ts'
+import { askPerson } from './approve.ts'
 import { argumentsProblem } from './arguments.ts'
 import { badArguments, checkArguments } from './check.ts'
 import type { CallContext } from './context.ts'
@@ -42,10 +43,10 @@ export async function forward(
   const target = { server, tool: isCall ? (name ?? '') : `#${method}` }
   const recorded = isCall || !UNRECORDED.test(method)
   const text = (isCall ? argumentBytes(params) : params.bytes).toString('utf8')
-  const { connection, mayWrite } = await admitted(context, asking, request, target, text, recorded)
+  const { connection, leave } = await admitted(context, asking, request, target, text, recorded)
   // A stream that stays open is no call that takes long.
   const stays = method === 'subscriptions/listen'
-  const passage = recorded ? Passage.begin(context, asking, target, text, mayWrite) : undefined
+  const passage = recorded ? Passage.begin(context, asking, target, text, mayWrite(leave)) : undefined
   try {
     passage?.proceed(await passage.written())
     if (stays) await connection.ready(signal)
@@ -79,12 +80,13 @@ async function admitted(
   target: Target,
   text: string,
   recorded: boolean,
-): Promise<{ connection: Connection; mayWrite: boolean }> {
+): Promise<{ connection: Connection; leave: Leave }> {
   const { actor } = asking
   try {
     if (method !== 'tools/call') {
-      const { mayWrite } = admit(context, actor, target)
-      return { connection: context.manager.get(server), mayWrite }
+      const { leave } = admit(context, actor, target)
+      if (leave.verdict === 'ask') await askPerson(context, asking, target, leave, text, { signal })
+      return { connection: context.manager.get(server), leave }
     }
     if (name === undefined)
       throw new Fault(
@@ -105,7 +107,8 @@ async function admitted(
     }
     const checking = checkArguments(context, route.entry, text)
     if (checking) await checking
-    return { connection: context.manager.get(server), mayWrite: route.mayWrite }
+    if (route.leave.verdict === 'ask') await askPerson(context, asking, target, route.leave, text, { signal })
+    return { connection: context.manager.get(server), leave: route.leave }
   } catch (error) {
     if (recorded) await Passage.refused(context, asking, target, text, error)
     throw error

@@ -176,6 +176,9 @@ function outcomeOf(fault: Fault | undefined): Outcome {
   switch (fault?.code) {
     case 'NO_ACCESS':
     case 'NOT_TRUSTED':
+    case 'APPROVAL_PENDING':
+    case 'APPROVAL_DENIED':
+    case 'TOOL_CHANGED':
       return 'denied'
     case 'CALL_TIMEOUT':
     case 'CONNECT_TIMEOUT':

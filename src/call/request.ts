@@ -4,7 +4,8 @@ import { isRecord } from '../base/record.ts'
 import type { Connection } from '../connect/connection.ts'
 import { type ListMethod, resultOf } from '../connect/definitions.ts'
 import { send } from '../connect/send.ts'
-import { type Admitted, admit, type Target } from './admit.ts'
+import { admit, type Leave, mayWrite, type Target } from './admit.ts'
+import { askPerson } from './approve.ts'
 import type { CallContext } from './context.ts'
 import { type Asking, Passage } from './passage.ts'
 import { recordReply } from './result.ts'
@@ -30,8 +31,8 @@ export async function request(
 ): Promise<Record<string, unknown>> {
   const target = { server, tool: `#${method}` }
   const text = JSON.stringify(params)
-  const { mayWrite } = await admitted(context, asking, target, text)
-  const passage = Passage.begin(context, asking, target, text, mayWrite)
+  const leave = await admitted(context, asking, target, text, options)
+  const passage = Passage.begin(context, asking, target, text, mayWrite(leave))
   try {
     passage.proceed(await passage.written())
     const connection = context.manager.get(server)
@@ -52,9 +53,12 @@ async function admitted(
   asking: Asking,
   target: Target,
   text: string,
-): Promise<Admitted> {
+  options: WaitOptions,
+): Promise<Leave> {
   try {
-    return admit(context, asking.actor, target)
+    const { leave } = admit(context, asking.actor, target)
+    if (leave.verdict === 'ask') await askPerson(context, asking, target, leave, text, options)
+    return leave
   } catch (error) {
     await Passage.refused(context, asking, target, text, error)
     throw error

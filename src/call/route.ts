@@ -7,7 +7,7 @@ import { awake } from '../connect/send.ts'
 import type { KnownTool } from '../connect/tool-list.ts'
 import type { Actor } from '../policy/access.ts'
 import { type OwnTool, type ServerTool, serverTool } from '../registry/registry.ts'
-import { admit, type Target, unknownTool } from './admit.ts'
+import { admit, type Leave, type Target, unknownTool } from './admit.ts'
 import type { CallContext } from './context.ts'
 
 /** A tool of a server that somebody may call. */
@@ -17,7 +17,7 @@ export interface Route {
   readonly entry: ServerTool
   readonly connection: Connection
   readonly known: KnownTool
-  readonly mayWrite: boolean
+  readonly leave: Leave
 }
 
 /** A tool of this process that somebody may call. */
@@ -25,7 +25,7 @@ export interface OwnRoute {
   readonly kind: 'native'
   readonly target: Target
   readonly entry: OwnTool
-  readonly mayWrite: boolean
+  readonly leave: Leave
 }
 
 interface Waiting {
@@ -50,10 +50,10 @@ export function findRoute(
   refuse()
   // Who sees a native tool may depend on more than is known here.
   if (admitted.kind === 'native') return { ...admitted, target }
-  const { connection, mayWrite } = admitted
+  const { connection, leave } = admitted
   const routeTo = (known: KnownTool): Route => {
     const entry = serverTool(connection, known.tool)
-    const route: Route = { kind: 'server', target, entry, connection, known, mayWrite }
+    const route: Route = { kind: 'server', target, entry, connection, known, leave }
     // What was decided before something changed is not kept for after it.
     if (context.views.of(actor) === view) view.routes.set(address, route)
     return route

@@ -57,23 +57,26 @@ export class View {
 export class Views {
   readonly #registry: Registry
   readonly #rules: () => Rulebook
+  readonly #version: () => number
   readonly #sees: (actor: Actor, tool: RegisteredTool) => boolean
   readonly #kept = new Map<string, { version: number; rules: Rulebook; view: View }>()
 
   constructor(
     registry: Registry,
     rules: () => Rulebook,
+    version: () => number,
     sees: (actor: Actor, tool: RegisteredTool) => boolean,
   ) {
     this.#registry = registry
     this.#rules = rules
+    this.#version = version
     this.#sees = sees
   }
 
   of(actor: Actor): View {
     const key = actor.kind === 'owner' ? '' : actor.id
     const rules = this.#rules()
-    const { version } = this.#registry
+    const version = this.#registry.version + this.#version()
     const kept = this.#kept.get(key)
     if (kept?.version === version && kept.rules === rules) return kept.view
     const see = () => this.#registry.all.filter((tool) => this.#sees(actor, tool))

@@ -61,6 +61,11 @@ export const COMMANDS: readonly Entry[] = [
     load: () => import('./commands/prompt.ts'),
   },
   {
+    name: 'approve',
+    summary: 'what agents ask a person for, and the answers',
+    load: () => import('./commands/approve.ts'),
+  },
+  {
     name: 'usage',
     summary: 'what was called, and what came of it',
     load: () => import('./commands/usage.ts'),

@@ -12,6 +12,7 @@ export const EXIT = {
   unreachable: 4,
   toolError: 5,
   denied: 6,
+  approvalPending: 7,
   hungUp: 129,
   interrupted: 130,
   terminated: 143,
@@ -46,5 +47,8 @@ const CODES: Readonly<Partial<Record<Code, number>>> = {
   NOT_SUPPORTED: EXIT.toolError,
   NO_ACCESS: EXIT.denied,
   NOT_TRUSTED: EXIT.denied,
+  APPROVAL_DENIED: EXIT.denied,
+  TOOL_CHANGED: EXIT.denied,
+  APPROVAL_PENDING: EXIT.approvalPending,
   CALL_CANCELLED: EXIT.interrupted,
 }

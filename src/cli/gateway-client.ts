@@ -107,10 +107,11 @@ function parse(body: string): Record<string, unknown> {
 }
 
 function refusal(answer: Record<string, unknown>, status: number): Fault {
-  const { code, message, hint, server } = isRecord(answer['error']) ? answer['error'] : answer
+  const { code, message, hint, server, approval } = isRecord(answer['error']) ? answer['error'] : answer
   return new Fault(isCode(code) ? code : 'SERVER_ERROR', textOr(message, `the gateway answered ${status}`), {
     hint: typeof hint === 'string' ? hint : undefined,
     server: typeof server === 'string' ? server : undefined,
+    details: typeof approval === 'string' ? { approval } : undefined,
   })
 }
 

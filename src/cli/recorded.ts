@@ -10,12 +10,15 @@ import type {
   UsageFilter,
   Verification,
 } from '../store/invocation.ts'
+import type { ApprovalStatistics } from '../store/policy.ts'
 import type { Store } from '../store/store.ts'
 import { askGateway, gatewayRuns } from './gateway-client.ts'
 import type { Session } from './session.ts'
 
 export interface Asked {
-  usage(filter: UsageFilter): Promise<{ rows: Usage[]; patterns: ErrorPattern[] }>
+  usage(
+    filter: UsageFilter,
+  ): Promise<{ rows: Usage[]; patterns: ErrorPattern[]; approvals: ApprovalStatistics }>
   calls(filter: InvocationFilter): Promise<{ calls: RecordedInvocation[] }>
   verify(): Promise<Verification>
   totals(): Promise<{ servers: ServerTotals[] }>
@@ -45,6 +48,7 @@ export async function recorded(
       usage: async (filter) => ({
         rows: await invocations.usage(filter),
         patterns: await invocations.patterns({ since: filter.since }),
+        approvals: await store.approvals.statistics(filter.since ?? 0),
       }),
       calls: async (filter) => ({ calls: await invocations.list(filter) }),
       verify: () => invocations.verify(),

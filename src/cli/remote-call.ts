@@ -14,6 +14,7 @@ interface About {
   readonly server: string
   readonly tool: string
   readonly timeout: number | undefined
+  readonly approvalWait?: number | undefined
 }
 
 /** What the tool's arguments must look like; empty when it is not known, which the call will tell. */
@@ -31,13 +32,13 @@ export async function remoteSchema(
 export async function callRemotely(
   session: Session,
   places: Places,
-  { agent, server, tool, timeout }: About,
+  { agent, server, tool, timeout, approvalWait }: About,
   text: string,
 ): Promise<CallResult> {
   const line = statusLine(session.out)
   line.show(`calling ${server}/${tool} through the gateway`)
   try {
-    const about = JSON.stringify({ agent, server, tool, timeout })
+    const about = JSON.stringify({ agent, server, tool, timeout, approvalWait })
     const bytes = await askForBytes(places, {
       method: 'POST',
       path: '/api/tools/call',

@@ -4,7 +4,7 @@
 import * as z from 'zod/mini'
 import { type Agent, agentSchema } from './schema-agent.ts'
 import { type Server, serverSchema } from './schema-server.ts'
-import { about, approvalPreset, word } from './schema-values.ts'
+import { about, approvalPreset, duration, word } from './schema-values.ts'
 
 const model = z.strictObject({
   provider: about('Whose API is spoken.', z.optional(z.enum(['anthropic', 'openai', 'scripted']))),
@@ -16,6 +16,14 @@ const model = z.strictObject({
 const defaults = z.strictObject({
   servers: about('For agents that have no servers of their own.', z._default(z.array(z.string()), [])),
   approval: about('When a person is asked before a call.', z._default(approvalPreset, 'always')),
+})
+
+const approvals = z.strictObject({
+  wait: about(
+    'How long a call through the gateway waits for a person before its caller is told to retry.',
+    z._default(duration, 15_000),
+  ),
+  expire: about('How long a question can be answered, and its answer used.', z._default(duration, 900_000)),
 })
 
 const gateway = z.strictObject({
@@ -51,6 +59,7 @@ const settingsShape = {
   enabled: about('Master switch: `false` starts no server at all.', z._default(z.boolean(), true)),
   lead: about('Agent that is told who has what; default: the agent called `ceo`.', z.optional(z.string())),
   defaults: about('What holds where an agent says nothing.', z.prefault(defaults, {})),
+  approvals: about('How a person is asked.', z.prefault(approvals, {})),
   gateway: about('The MCP endpoint and console.', z.prefault(gateway, {})),
   agent: about(
     'The built-in agent.',

@@ -26,11 +26,14 @@ export async function callTool(hub: Hub, body: Buffer, signal: AbortSignal): Pro
   const timeout = value('timeout')
   if (timeout !== undefined && !(typeof timeout === 'number' && timeout > 0))
     throw wrong('timeout is no number of milliseconds')
+  const approvalWait = value('approvalWait')
+  if (approvalWait !== undefined && !(typeof approvalWait === 'number' && approvalWait >= 0))
+    throw wrong('approvalWait is no number of milliseconds')
   const handle = hub.door(optional('agent', value('agent')), 'api')
   return await handle.call(
     server === undefined ? tool : `${server}/${tool}`,
     args && new JsonText(body.toString('utf8', args.start, args.end)),
-    { signal, timeout, conversation: optional('conversation', value('conversation')) },
+    { signal, timeout, approvalWait, conversation: optional('conversation', value('conversation')) },
   )
 }
 
@@ -66,8 +69,12 @@ export async function usage(hub: Hub, query: URLSearchParams): Promise<object> {
   const by = query.get('by') ?? 'server'
   if (by !== 'agent' && by !== 'server' && by !== 'tool') throw wrong('by is agent, server or tool')
   const since = number(query, 'since')
-  const [rows, patterns] = await Promise.all([hub.calls.usage({ since, by }), hub.calls.patterns({ since })])
-  return { rows, patterns }
+  const [rows, patterns, approvals] = await Promise.all([
+    hub.calls.usage({ since, by }),
+    hub.calls.patterns({ since }),
+    hub.approvals.statistics(since ?? 0),
+  ])
+  return { rows, patterns, approvals }
 }
 
 /** `GET /api/usage/verify` */

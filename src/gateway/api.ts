@@ -6,6 +6,14 @@ import { VERSION } from '../base/version.ts'
 import { CallResult } from '../call/result.ts'
 import { configDigest } from '../config/snapshot-digest.ts'
 import type { Hub } from '../hub.ts'
+import {
+  answerApproval,
+  approvalStatistics,
+  listApprovals,
+  listRules,
+  removeRule,
+  showApproval,
+} from './api-approvals.ts'
 import { callTool, listCalls, listTools, totals, usage, verify } from './api-calls.ts'
 import { readBody } from './body.ts'
 import { json } from './json.ts'
@@ -24,8 +32,9 @@ export async function serveApi(
     else if (answer !== undefined) json(response, 200, answer)
   } catch (error) {
     if (!(error instanceof Fault)) throw error
-    const { code, message, hint, server } = error
-    json(response, STATUS[code] ?? 409, { code, message, hint, server })
+    const { code, message, hint, server, details } = error
+    const approval = details?.['approval']
+    json(response, STATUS[code] ?? 409, { code, message, hint, server, approval })
   }
 }
 
@@ -38,6 +47,9 @@ const STATUS: Readonly<Partial<Record<Code, number>>> = {
   USAGE: 400,
   ARGUMENTS_INVALID: 400,
   NO_ACCESS: 403,
+  APPROVAL_DENIED: 403,
+  TOOL_CHANGED: 403,
+  APPROVAL_UNKNOWN: 409,
   CALL_TIMEOUT: 504,
 }
 
@@ -70,6 +82,20 @@ async function route(
       return await verify(hub)
     case 'GET /api/usage/totals':
       return await totals(hub)
+    case 'GET /api/approvals':
+      return await listApprovals(hub, query)
+    case 'GET /api/approvals/rules':
+      return await listRules(hub)
+    case 'GET /api/approvals/statistics':
+      return await approvalStatistics(hub, query)
+  }
+  const [, rule] = /^\/api\/approvals\/rules\/([^/]+)$/.exec(pathname) ?? []
+  if (rule !== undefined && request.method === 'DELETE') return await removeRule(hub, decoded(rule))
+  const [, asked] = /^\/api\/approvals\/([^/]+)$/.exec(pathname) ?? []
+  if (asked !== undefined && request.method === 'GET') return await showApproval(hub, decoded(asked))
+  if (asked !== undefined && request.method === 'POST') {
+    const body = await readBody(request, response)
+    return body && (await answerApproval(hub, decoded(asked), body))
   }
   const [, agent] = /^\/api\/agents\/(.+)\/token$/.exec(pathname) ?? []
   if (agent !== undefined) return await token(hub, request, decoded(agent), query, tokensChanged)

@@ -16,7 +16,12 @@ export function replyFault(reply: Reply, id: Id, method: string, era: Era, error
       ? error
       : new Fault('INTERNAL', 'something went wrong in Busbar itself; its log says what')
   const text = maskText([fault.message, fault.hint].filter(Boolean).join(' — '))
-  const data = { code: fault.code, ...(fault.hint === undefined ? {} : { hint: maskText(fault.hint) }) }
+  const approval = fault.details?.['approval']
+  const data = {
+    code: fault.code,
+    ...(fault.hint === undefined ? {} : { hint: maskText(fault.hint) }),
+    ...(typeof approval === 'string' ? { approval } : {}),
+  }
   if (fault.code === 'NO_ACCESS' || fault.code === 'SERVER_UNKNOWN' || fault.code === 'TOOL_UNKNOWN') {
     reply.error(
       id,

@@ -3,7 +3,7 @@
 
 import { matchesGlob } from '../base/glob.ts'
 import type { Path } from '../config/edit/change.ts'
-import type { Grants, Pattern, Preset, ServerFacts } from './facts.ts'
+import type { Grants, Pattern, Preset, RuleVerdict, ServerFacts } from './facts.ts'
 import { type Risk, riskOf } from './risk.ts'
 
 export interface Question {
@@ -18,9 +18,20 @@ export interface Question {
   /** A tool's name, `#method` for another request, undefined for the server as such. */
   readonly tool: string | undefined
   readonly annotations?: Readonly<Record<string, unknown>> | undefined
+  /** Whether its definition is another than the one that was accepted. */
+  readonly changed?: boolean | undefined
+  /** What a person said when they were asked about it before. */
+  readonly remembered?: Remembered | undefined
 }
 
-type DenyCode = 'NO_ACCESS' | 'SERVER_UNAVAILABLE' | 'SERVER_UNKNOWN' | 'TOOL_UNKNOWN'
+export interface Remembered {
+  readonly id: string
+  readonly decision: RuleVerdict
+  /** Every tool of the server when absent. */
+  readonly tool?: string | undefined
+}
+
+type DenyCode = 'NO_ACCESS' | 'SERVER_UNAVAILABLE' | 'SERVER_UNKNOWN' | 'TOOL_UNKNOWN' | 'TOOL_CHANGED'
 
 export type Decision =
   | { readonly verdict: 'allow' | 'ask'; readonly risk: Risk; readonly reason: string }
@@ -34,13 +45,13 @@ export type Decision =
 
 /** One step of the reasoning, told only to who listens. */
 export interface Step {
-  /** What is looked at: `enabled`, `agent`, `server`, `access`, `deny`, `allow`, `offered`, `risk`, `approval`. */
+  /** What is looked at: `enabled`, `agent`, `server`, `access`, `deny`, `allow`, `offered`, `pin`, `risk`, `remembered`, `approval`. */
   readonly rule: string
   readonly outcome: 'pass' | 'allow' | 'ask' | 'deny'
   readonly detail: string
   /** The part of the configuration that says so. */
   readonly path?: Path | undefined
-  /** The pattern there that fits. */
+  /** The pattern there that fits, or the id of what is remembered. */
   readonly pattern?: string | undefined
 }
 
@@ -74,6 +85,11 @@ export function decide(question: Question, tell?: (step: Step) => void): Decisio
     if (absent) return refuse(absent.step, absent.code)
     tell?.({ rule: 'server', outcome: 'pass', detail: `${server.name} is enabled` })
   }
+  if (question.changed)
+    return refuse(
+      { rule: 'pin', detail: 'its definition changed, and nobody has accepted that yet' },
+      'TOOL_CHANGED',
+    )
   return approvalOf(question, server, tell, refuse)
 }
 
@@ -163,7 +179,7 @@ function serverStep(
 }
 
 function approvalOf(
-  { grants, tool = '#ping', annotations }: Question,
+  { grants, tool = '#ping', annotations, remembered }: Question,
   server: ServerFacts | 'native',
   tell: ((step: Step) => void) | undefined,
   refuse: (step: Refusal, code: DenyCode) => Decision,
@@ -179,6 +195,14 @@ function approvalOf(
       'NO_ACCESS',
     )
   if (grants === undefined) return { verdict: 'allow', risk, reason: 'the owner is not asked' }
+  if (remembered) {
+    const { decision, id } = remembered
+    const what = remembered.tool === undefined ? 'every tool of this server' : 'this tool'
+    const step = { rule: 'remembered', detail: `a person said ${decision} for ${what}`, pattern: id }
+    if (decision === 'deny') return refuse(step, 'NO_ACCESS')
+    tell?.({ ...step, outcome: decision })
+    return { verdict: decision, risk, reason: step.detail }
+  }
   const preset = typeof facts?.approval === 'string' ? facts.approval : grants.approval
   const at = typeof facts?.approval === 'string' ? ['servers', facts.name, 'approval'] : grants.approvalAt
   const asks = rule ? rule.verdict === 'ask' : asksFor(preset, risk)

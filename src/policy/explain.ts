@@ -94,6 +94,10 @@ function fixFor(
       return `busbar agents grant ${shellWord(agent)} ${shellWord(server === '' ? (tool ?? '') : `${server}/${tool}`)}`
     case 'offered':
       return `edit ${(step.path ?? []).join('.')}${at}`
+    case 'pin':
+      return `busbar pins accept ${shellWord(`${server}/${tool}`)}`
+    case 'remembered':
+      return `busbar approve rules remove ${step.pattern}`
     default: {
       const isPreset = step.pattern === undefined && step.path?.[0] !== 'servers'
       return decision.verdict === 'ask' && isPreset

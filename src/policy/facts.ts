@@ -10,7 +10,7 @@ import type { Snapshot } from '../config/snapshot.ts'
 import type { Actor } from './access.ts'
 
 export type Preset = Config['defaults']['approval']
-type RuleVerdict = 'allow' | 'ask' | 'deny'
+export type RuleVerdict = 'allow' | 'ask' | 'deny'
 
 /** A pattern with where it was written. */
 export interface Pattern {

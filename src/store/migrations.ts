@@ -158,4 +158,11 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (conversation, seq)
   ) STRICT;
   `,
+  `
+  -- What a person is shown, and the way from a call to its approval.
+  ALTER TABLE approvals ADD COLUMN risk TEXT;
+  ALTER TABLE approvals ADD COLUMN reason TEXT;
+  ALTER TABLE approvals ADD COLUMN surface TEXT;
+  CREATE INDEX approvals_call ON approvals (arguments_hash);
+  `,
 ]

@@ -53,6 +53,11 @@ export interface Approval {
   readonly argumentsHash: string
   /** Scrubbed JSON, for people. */
   readonly arguments: string
+  /** What it may do, and why a person is asked. */
+  readonly risk?: string | undefined
+  readonly reason?: string | undefined
+  /** By which door the call came. */
+  readonly surface?: string | undefined
   readonly estimate?: number | undefined
   readonly status: ApprovalStatus
   readonly createdAt: number
@@ -68,11 +73,29 @@ export interface Decision {
   readonly remember?: string | undefined
 }
 
+/** What an approval is for: this very call and no other. */
+export type ApprovedCall = Pick<Approval, 'agent' | 'server' | 'tool' | 'fingerprint' | 'argumentsHash'>
+
+/** How people answered. */
+export interface ApprovalStatistics {
+  readonly asked: number
+  /** Used ones, too. */
+  readonly allowed: number
+  readonly denied: number
+  readonly expired: number
+  readonly pending: number
+  /** Milliseconds from the question to the answer, in the middle. */
+  readonly median?: number | undefined
+}
+
 export interface Approvals {
   add(approval: Approval): Promise<void>
   get(id: string): Promise<Approval | undefined>
-  /** Oldest first. */
-  list(filter: { status?: ApprovalStatus; agent?: string }): Promise<Approval[]>
+  /** The newest of a call that is pending, allowed and not used, or denied, and has not expired. */
+  find(call: ApprovedCall, now: number): Promise<Approval | undefined>
+  /** Oldest first; the newest `limit` of them, 1,000 when it is not given. */
+  list(filter: { status?: ApprovalStatus; agent?: string; limit?: number }): Promise<Approval[]>
+  statistics(since: number): Promise<ApprovalStatistics>
   /** Moves it from one status to another; false when it is not in the first (any more). */
   decide(id: string, from: ApprovalStatus, to: ApprovalStatus, decision?: Decision): Promise<boolean>
   /** Expires what is still pending at its end; tells how many. */

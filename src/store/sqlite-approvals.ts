@@ -1,6 +1,13 @@
 // Questions to a person, and their answers, in SQLite.
 
-import type { Approval, ApprovalStatus, Approvals, Decision } from './policy.ts'
+import type {
+  Approval,
+  ApprovalStatistics,
+  ApprovalStatus,
+  Approvals,
+  ApprovedCall,
+  Decision,
+} from './policy.ts'
 import type { Connection } from './sqlite-connection.ts'
 import { type Nullable, withoutNulls } from './sqlite-nulls.ts'
 import { where } from './sqlite-where.ts'
@@ -14,8 +21,9 @@ export class SqliteApprovals implements Approvals {
 
   async add(approval: Approval): Promise<void> {
     await this.#ledger.run(
-      'INSERT INTO approvals (id, agent, server, tool, fingerprint, arguments_hash, arguments, estimate, status, ' +
-        'created_at, expires_at, decided_at, decided_by, remember) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      'INSERT INTO approvals (id, agent, server, tool, fingerprint, arguments_hash, arguments, risk, reason, surface, ' +
+        'estimate, status, created_at, expires_at, decided_at, decided_by, remember) ' +
+        'VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
       approval.id,
       approval.agent,
       approval.server,
@@ -23,6 +31,9 @@ export class SqliteApprovals implements Approvals {
       approval.fingerprint,
       approval.argumentsHash,
       approval.arguments,
+      approval.risk ?? null,
+      approval.reason ?? null,
+      approval.surface ?? null,
       approval.estimate ?? null,
       approval.status,
       approval.createdAt,
@@ -38,16 +49,63 @@ export class SqliteApprovals implements Approvals {
     return row === undefined ? undefined : withoutNulls<Approval>(row)
   }
 
-  async list({ status, agent }: { status?: ApprovalStatus; agent?: string }): Promise<Approval[]> {
+  async find(call: ApprovedCall, now: number): Promise<Approval | undefined> {
+    const row = await this.#ledger.get<Nullable<Approval>>(
+      `${SELECT} WHERE arguments_hash = ? AND agent = ? AND server = ? AND tool = ? AND fingerprint = ? ` +
+        "AND status IN ('pending', 'allowed', 'denied') AND expires_at > ? ORDER BY created_at DESC, id DESC LIMIT 1",
+      call.argumentsHash,
+      call.agent,
+      call.server,
+      call.tool,
+      call.fingerprint,
+      now,
+    )
+    return row === undefined ? undefined : withoutNulls<Approval>(row)
+  }
+
+  async list({
+    status,
+    agent,
+    limit = 1000,
+  }: {
+    status?: ApprovalStatus
+    agent?: string
+    limit?: number
+  }): Promise<Approval[]> {
     const { clause, values } = where([
       ['status = ?', status],
       ['agent = ?', agent],
     ])
     const rows = await this.#ledger.all<Nullable<Approval>>(
-      `${SELECT} ${clause} ORDER BY created_at, id`,
+      `${SELECT} ${clause} ORDER BY created_at DESC, id DESC LIMIT ?`,
       ...values,
+      limit,
     )
-    return rows.map((row) => withoutNulls<Approval>(row))
+    return rows.reverse().map((row) => withoutNulls<Approval>(row))
+  }
+
+  async statistics(since: number): Promise<ApprovalStatistics> {
+    const counts = await this.#ledger.all<{ status: ApprovalStatus; count: number }>(
+      'SELECT status, COUNT(*) AS count FROM approvals WHERE created_at >= ? GROUP BY status',
+      since,
+    )
+    const of = (...wanted: ApprovalStatus[]) =>
+      counts.reduce((sum, { status, count }) => (wanted.includes(status) ? sum + count : sum), 0)
+    const answered = of('allowed', 'used', 'denied')
+    const middle = await this.#ledger.get<{ median: number }>(
+      "SELECT decided_at - created_at AS median FROM approvals WHERE created_at >= ? AND status IN ('allowed', " +
+        "'used', 'denied') ORDER BY decided_at - created_at LIMIT 1 OFFSET ?",
+      since,
+      Math.max(0, Math.ceil(answered / 2) - 1),
+    )
+    return {
+      asked: counts.reduce((sum, { count }) => sum + count, 0),
+      allowed: of('allowed', 'used'),
+      denied: of('denied'),
+      expired: of('expired'),
+      pending: of('pending'),
+      ...(middle === undefined ? {} : { median: middle.median }),
+    }
   }
 
   /** What an earlier decision said (who, when) stays unless this one says it again. */
@@ -77,6 +135,7 @@ export class SqliteApprovals implements Approvals {
 // --- internal ---
 
 const SELECT =
-  'SELECT id, agent, server, tool, fingerprint, arguments_hash AS argumentsHash, arguments, estimate, status, ' +
+  'SELECT id, agent, server, tool, fingerprint, arguments_hash AS argumentsHash, arguments, risk, reason, ' +
+  'surface, estimate, status, ' +
   'created_at AS createdAt, expires_at AS expiresAt, decided_at AS decidedAt, decided_by AS decidedBy, remember ' +
   'FROM approvals'

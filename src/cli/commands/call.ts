@@ -22,6 +22,7 @@ import { timeSpan } from '../time-span.ts'
 interface CallOptions {
   readonly agent?: string
   readonly timeout?: string
+  readonly wait?: string
   readonly 'no-check'?: boolean
   readonly output?: string
   readonly force?: boolean
@@ -33,13 +34,15 @@ export const spec = command({
   options: {
     agent: { value: 'name', about: 'as this agent, with what it may use' },
     timeout: { value: 'time', about: 'give up after so long without progress, such as 30s' },
+    wait: { value: 'time', about: 'wait so long for a person where one is asked first, such as 5m' },
     'no-check': { about: 'send the arguments without looking at the tool’s schema' },
     ...OUTPUT_OPTIONS,
   },
   help: `
 Arguments: key=value as the tool's schema says (numbers, true, JSON lists and objects; else text), key:=JSON whatever it
 says, key=@FILE for a file's text; or one JSON object; or - for a JSON object on stdin.
-With --json the result is printed exactly as the server gave it. Exit 5 when the tool says that it failed.
+With --json the result is printed exactly as the server gave it. Exit 5 when the tool says that it failed, 7 when a person
+has to allow it first: answer with busbar approve allow, then make the same call again; or let it wait with --wait.
 
 Examples:
   busbar call files/read_text_file path=README.md
@@ -50,11 +53,13 @@ Examples:
     const { server, tool } = partsOf(address)
     const timeout =
       options.timeout === undefined ? undefined : timeSpan('timeout', options.timeout, '500ms, 30s or 2m')
+    const approvalWait =
+      options.wait === undefined ? undefined : timeSpan('wait', options.wait, '30s, 5m or 1h')
     checkOutput(options)
     const loaded = await session.load({ warnings: false })
     if (await gatewayFollows(loaded.active, session.signal)) {
       const agent = options.agent
-      const about = { agent, server, tool, timeout }
+      const about = { agent, server, tool, timeout, approvalWait }
       const schema = await remoteSchema(session, loaded.active.places, about)
       const { text } = await argumentsOf(session, words, schema, options)
       finish(await callRemotely(session, loaded.active.places, about, text), session.out, options)
@@ -73,6 +78,7 @@ Examples:
       const result = await hub.as(options.agent).call(`${server}/${tool}`, new JsonText(given.text), {
         signal,
         timeout,
+        approvalWait,
         onProgress: (progress) => line.show(`${server}/${tool}: ${progressText(progress)}`),
       })
       line.end()

@@ -25,7 +25,7 @@ Examples:
     const { out } = session
     const loaded = await session.load({ warnings: false })
     const { server, tool } = partsOf(address)
-    await withHub(session, loaded, { store: 'none' }, async (hub) => {
+    await withHub(session, loaded, {}, async (hub) => {
       const actor = hub.actor(agent)
       const steps: Step[] = []
       const native = tool === undefined && hub.context.registry.native(server) !== undefined

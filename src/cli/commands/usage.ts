@@ -2,6 +2,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import type { ErrorPattern, UsageFilter, Verification } from '../../store/invocation.ts'
+import type { ApprovalStatistics } from '../../store/policy.ts'
 import { command } from '../command.ts'
 import type { Output } from '../output.ts'
 import { type Asked, recorded } from '../recorded.ts'
@@ -43,6 +44,14 @@ Examples:
 
 // --- internal ---
 
+/** How often a person was asked, what they said, and how long that took. */
+function approvalText({ asked, allowed, denied, expired, pending, median }: ApprovalStatistics): string {
+  const answered = allowed + denied
+  const rate = answered === 0 ? '' : ` (${Math.round((100 * allowed) / answered)} % of the answers)`
+  const time = median === undefined ? '' : `; half of them within ${Math.max(1, Math.round(median / 1000))} s`
+  return `A person was asked ${asked} times: ${allowed} allowed${rate}, ${denied} denied, ${expired} expired, ${pending} open${time}.`
+}
+
 function limitOf(text: string | undefined): number {
   const value = Number(text ?? 20)
   if (Number.isInteger(value) && value > 0 && value <= 1000) return value
@@ -64,12 +73,13 @@ async function showUsage(
   asked: Asked,
   { since, by, errors }: { since: number | undefined; by: UsageFilter['by']; errors: boolean },
 ): Promise<void> {
-  const { rows, patterns } = await asked.usage({ since, by })
+  const { rows, patterns, approvals } = await asked.usage({ since, by })
   if (errors) {
     out.answer({ patterns }, () => (patterns.length === 0 ? 'No errors.' : errorTable(out, patterns)))
     return
   }
-  out.answer({ rows }, () =>
+  if (approvals.asked > 0) out.note(approvalText(approvals))
+  out.answer({ rows, approvals }, () =>
     rows.length === 0
       ? `Nothing was called${since === undefined ? ' yet' : ' in that time'}.`
       : out.table(

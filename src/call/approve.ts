@@ -1,0 +1,66 @@
+// A call that a person has to allow first: asked about exactly what will be sent, and sent only when that is still what
+// would be called.
+
+import { sha256 } from '../base/digest.ts'
+import type { Stop } from '../base/stop.ts'
+import type { Question } from '../policy/approvals.ts'
+import { argumentsForRecord } from '../record/summary.ts'
+import { serverTool } from '../registry/registry.ts'
+import { admit, changedTool, type Leave, type Target } from './admit.ts'
+import { canonicalArguments } from './arguments.ts'
+import type { CallContext } from './context.ts'
+import type { Asking } from './passage.ts'
+
+export interface Waiting {
+  readonly signal?: Stop | undefined
+  /** Milliseconds to wait for a person; default: as the door has it. */
+  readonly approvalWait?: number | undefined
+}
+
+/**
+ * Waits until a person allowed the call. Throws why it may not be made, or not yet. Whoever calls it must look up again
+ * what is called when this has waited: it may have changed.
+ */
+export async function askPerson(
+  context: CallContext,
+  asking: Asking,
+  target: Target,
+  leave: Leave,
+  text: string,
+  { signal, approvalWait }: Waiting,
+): Promise<void> {
+  const brakes = context.brakes()
+  if (asking.actor.kind === 'owner' || brakes === undefined) return
+  const before = bindingOf(context, target)
+  const question: Question = {
+    agent: asking.actor.id,
+    server: target.server,
+    tool: target.tool,
+    fingerprint: before,
+    argumentsHash: sha256(canonicalArguments(Buffer.from(text))),
+    arguments: argumentsForRecord('full', text, context.recording()?.scrub ?? ((it) => it)),
+    risk: leave.risk,
+    reason: leave.reason,
+    surface: asking.surface,
+  }
+  await brakes.desk.permit(question, { wait: approvalWait ?? patienceOf(context, asking), signal })
+  // It took a person's time, in which everything may have changed. This throws when it may not be called any more.
+  admit(context, asking.actor, target)
+  if (bindingOf(context, target) !== before) throw changedTool(target)
+}
+
+// --- internal ---
+
+/** A model's client waits for a while anyway; a program is told at once, and can decide for itself. */
+function patienceOf(context: CallContext, { surface }: Asking): number {
+  return surface === 'gateway' ? context.active().config.approvals.wait : 0
+}
+
+/** What is called: the definition of the tool, and of the server that has it. A swapped server is another one. */
+function bindingOf({ manager, registry }: CallContext, { server, tool }: Target): string {
+  if (server === '') return registry.native(tool)?.fingerprint ?? ''
+  const connection = manager.find(server)
+  const known = connection?.tool(tool)
+  const fingerprint = connection && known ? serverTool(connection, known.tool).fingerprint : ''
+  return sha256(`${connection?.plan.identity}\n${fingerprint}`)
+}

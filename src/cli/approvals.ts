@@ -1,0 +1,89 @@
+// Questions to a person, wherever they are kept: asked of the running gateway, which has the calls that wait, else of the
+// store itself, where calls find the answer when they are made again.
+
+import type { ApprovalView } from '../call/approval-view.ts'
+import type { Snapshot } from '../config/snapshot.ts'
+import type { Answer } from '../policy/approvals.ts'
+import type { Approval, ApprovalStatistics, Rule } from '../store/policy.ts'
+import { askGateway, gatewayRuns } from './gateway-client.ts'
+import { withStore } from './recorded.ts'
+import type { Session } from './session.ts'
+
+export interface Desk {
+  list(status: Approval['status'] | 'all', agent?: string): Promise<ApprovalView[]>
+  get(id: string): Promise<ApprovalView>
+  answer(id: string, answer: Answer): Promise<ApprovalView>
+  rules(): Promise<readonly Rule[]>
+  removeRule(id: string): Promise<Rule>
+  statistics(since: number): Promise<ApprovalStatistics>
+}
+
+/** Runs `work` with whoever has the questions. */
+export async function withDesk(
+  session: Session,
+  active: Snapshot,
+  work: (desk: Desk) => Promise<void>,
+): Promise<void> {
+  if (await gatewayRuns(active.places, session.signal)) await work(remoteDesk(session, active))
+  else await withStore(session, active, async (store) => await work(await ownDesk(session, active, store)))
+}
+
+// --- internal ---
+
+/** Who answers at the terminal. */
+const BY = `terminal${process.env['USER'] ? ` (${process.env['USER']})` : ''}`
+
+function remoteDesk({ signal }: Session, { places }: Snapshot): Desk {
+  const ask = <T extends object>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object) =>
+    askGateway<T>(places, { method, path, signal, body: body && JSON.stringify(body) })
+  return {
+    list: async (status, agent) => {
+      const query = new URLSearchParams({ status, ...(agent === undefined ? {} : { agent }) })
+      return (await ask<{ approvals: ApprovalView[] }>('GET', `/api/approvals?${query}`)).approvals
+    },
+    get: async (id) =>
+      (await ask<{ approval: ApprovalView }>('GET', `/api/approvals/${encodeURIComponent(id)}`)).approval,
+    answer: async (id, answer) => {
+      const path = `/api/approvals/${encodeURIComponent(id)}`
+      return (await ask<{ approval: ApprovalView }>('POST', path, { ...answer, by: BY })).approval
+    },
+    rules: async () => (await ask<{ rules: Rule[] }>('GET', '/api/approvals/rules')).rules,
+    removeRule: async (id) =>
+      (await ask<{ rule: Rule }>('DELETE', `/api/approvals/rules/${encodeURIComponent(id)}`)).rule,
+    statistics: async (since) => {
+      const path = `/api/approvals/statistics?since=${since}`
+      return (await ask<{ statistics: ApprovalStatistics }>('GET', path)).statistics
+    },
+  }
+}
+
+async function ownDesk(
+  { out }: Session,
+  active: Snapshot,
+  store: Parameters<Parameters<typeof withStore>[2]>[0],
+): Promise<Desk> {
+  const [{ Brakes }, { approvalView }] = await Promise.all([
+    import('../call/brakes.ts'),
+    import('../call/approval-view.ts'),
+  ])
+  const { desk, memories } = await Brakes.open({
+    store,
+    expiry: () => active.config.approvals.expire,
+    onApproval: () => undefined,
+    onTrouble: (message) => out.warn(message),
+  })
+  return {
+    list: async (status, agent) => {
+      const approvals = await desk.list(status === 'all' ? undefined : status, agent)
+      return await Promise.all(approvals.map((approval) => approvalView(approval, store.invocations)))
+    },
+    get: async (id) => await approvalView(await desk.get(id), store.invocations),
+    answer: async (id, answer) => {
+      const { id: whole } = await desk.get(id)
+      return await approvalView(await desk.answer(whole, answer, BY), undefined)
+    },
+    rules: async () => memories.all,
+    removeRule: async (id) => await memories.remove(id),
+    statistics: async (since) => await desk.statistics(since),
+  }
+}

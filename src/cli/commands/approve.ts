@@ -1,0 +1,159 @@
+// `busbar approve`: what agents ask a person for, and the answers.
+
+import { Fault } from '../../base/fault.ts'
+import type { Rule } from '../../store/policy.ts'
+import { withDesk } from '../approvals.ts'
+import { watchApprovals } from '../approve-watch.ts'
+import { command, type Group } from '../command.ts'
+import type { Output } from '../output.ts'
+import type { Session } from '../session.ts'
+import { approvalLines, shortId } from '../show-approval.ts'
+
+const REMEMBER = {
+  remember: {
+    value: 'what',
+    about: 'also for later calls: tool (by this agent), or server (all of its tools)',
+  },
+} as const
+
+export const spec: Group = {
+  fallback: 'list',
+  commands: {
+    list: command({
+      summary: 'what waits for an answer',
+      options: {
+        agent: { value: 'name', about: 'only what this agent asks' },
+        all: { about: 'also what was answered' },
+      },
+      help: `
+Examples:
+  busbar approve list
+  busbar approve list --agent cto --json`,
+      run: async (session, _, { agent, all }) => {
+        const { active } = await session.load({ warnings: false })
+        await withDesk(session, active, async (desk) => {
+          const approvals = await desk.list(all ? 'all' : 'pending', agent)
+          session.out.answer({ approvals }, () =>
+            approvals.length === 0
+              ? 'Nothing waits for an answer.'
+              : approvals.flatMap((approval, index) => [
+                  ...(index === 0 ? [] : ['']),
+                  ...approvalLines(session.out, approval),
+                ]),
+          )
+          const [first] = approvals
+          if (first?.status === 'pending')
+            session.out.note(`\nanswer: busbar approve allow ${shortId(first.id)}   or: busbar approve watch`)
+        })
+      },
+    }),
+    allow: command({
+      summary: 'allow one call',
+      words: '<id>',
+      options: REMEMBER,
+      help: `
+The end of the id is enough. The answer is good for this very call, once: the same agent, tool and arguments.
+
+Examples:
+  busbar approve allow 3f2a9c01
+  busbar approve allow 3f2a9c01 --remember tool`,
+      run: async (session, [id = ''], { remember }) => await answer(session, id, 'allow', remember),
+    }),
+    deny: command({
+      summary: 'deny one call',
+      words: '<id>',
+      options: REMEMBER,
+      help: `
+Examples:
+  busbar approve deny 3f2a9c01
+  busbar approve deny 3f2a9c01 --remember tool`,
+      run: async (session, [id = ''], { remember }) => await answer(session, id, 'deny', remember),
+    }),
+    watch: command({
+      summary: 'answer questions as they come',
+      help: `
+Shows who asks, the tool, its arguments and what is different from the last call; one key answers. Without a terminal, and
+with --json, each question is printed once, one line each.
+
+Examples:
+  busbar approve watch
+  busbar approve watch --json | my-notifier`,
+      run: async (session) => {
+        const { active } = await session.load({ warnings: false })
+        await withDesk(session, active, async (desk) => await watchApprovals(session, desk))
+      },
+    }),
+    rules: command({
+      summary: 'what is remembered for later calls',
+      words: '[remove] [id]',
+      help: `
+Examples:
+  busbar approve rules
+  busbar approve rules remove 3f2a9c01`,
+      run: async (session, [action, id]) => await rules(session, action, id),
+    }),
+  },
+}
+
+// --- internal ---
+
+async function answer(
+  session: Session,
+  id: string,
+  decision: 'allow' | 'deny',
+  remember: string | undefined,
+): Promise<void> {
+  if (remember !== undefined && remember !== 'tool' && remember !== 'server')
+    throw new Fault('USAGE', `--remember is "${remember}"; expected tool or server`)
+  const { active } = await session.load({ warnings: false })
+  await withDesk(session, active, async (desk) => {
+    const approval = await desk.answer(id, { decision, remember })
+    const { agent, address, server } = approval
+    const later =
+      remember === undefined ? '' : `, and from now on ${remember === 'tool' ? address : `all of ${server}`}`
+    session.out.answer({ approval }, () =>
+      decision === 'allow'
+        ? `${agent} may call ${address} once with these arguments${later}.`
+        : `${agent} may not call ${address} with these arguments${later}.`,
+    )
+  })
+}
+
+async function rules(session: Session, action: string | undefined, id: string | undefined): Promise<void> {
+  if (action !== undefined && (action !== 'remove' || id === undefined))
+    throw new Fault('USAGE', `"${action}" is not understood`, { hint: 'busbar approve rules remove ID' })
+  const { active } = await session.load({ warnings: false })
+  await withDesk(session, active, async (desk) => {
+    const { out } = session
+    if (id !== undefined) {
+      const rule = await desk.removeRule(id)
+      out.answer({ rule }, () => `Forgotten: ${ruleText(rule)}.`)
+      return
+    }
+    const all = await desk.rules()
+    out.answer({ rules: all }, () => (all.length === 0 ? 'Nothing is remembered.' : ruleTable(out, all)))
+  })
+}
+
+function ruleTable(out: Output, all: readonly Rule[]): string[] {
+  return out.table(
+    ['ID', 'SAYS', 'AGENT', 'FOR', 'SINCE', 'BY'],
+    all.map(({ id, decision, agent, server, tool, createdAt, note }) => [
+      shortId(id),
+      decision,
+      agent ?? 'every agent',
+      scopeText(server, tool),
+      new Date(createdAt).toISOString().slice(0, 16).replace('T', ' '),
+      note ?? '',
+    ]),
+  )
+}
+
+function ruleText({ decision, agent, server, tool }: Rule): string {
+  return `${decision} ${scopeText(server, tool)} for ${agent ?? 'every agent'}`
+}
+
+function scopeText(server: string, tool: string | undefined): string {
+  if (server === '') return tool ?? 'every native tool'
+  return tool === undefined ? `${server}/*` : `${server}/${tool}`
+}

@@ -1,0 +1,38 @@
+// What a hub is given, and what it tells.
+
+import type { Environment } from './base/places.ts'
+import type { Surface } from './call/context.ts'
+import type { Handlers } from './connect/answers.ts'
+import type { HubConfig } from './connect/instances.ts'
+import type { ManagerEvent } from './connect/manager.ts'
+import type { Reaped } from './connect/process/ledger.ts'
+import type { Approval } from './store/policy.ts'
+
+export interface HubOptions extends Handlers {
+  /** A file, or the configuration itself; default: the files that `busbar` finds. */
+  readonly config?: string | HubConfig | undefined
+  /** Where state is kept, instead of the person's own folders. */
+  readonly home?: string | undefined
+  readonly cwd?: string | undefined
+  readonly env?: Environment | undefined
+  /** Accepts the content of the files as it is now, as `busbar --trust` does. */
+  readonly trust?: boolean | undefined
+  /** Whether servers start now; default: yes. */
+  readonly start?: boolean | undefined
+  /** Where calls are recorded: the configured store (default), or nowhere. */
+  readonly store?: 'none' | undefined
+  /** @internal By which door calls come in. */
+  readonly surface?: Surface | undefined
+  /** Told from the first moment on; `on` can be used later. */
+  readonly onEvent?: ((event: HubEvent) => void) | undefined
+}
+
+export type HubEvent =
+  | ManagerEvent
+  /** Servers that a killed run had left behind, and that are gone now. */
+  | { readonly type: 'reaped'; readonly processes: readonly Reaped[] }
+  /** Something a person should know that stops nothing. */
+  | { readonly type: 'trouble'; readonly message: string }
+  /** A person is asked, or what became of it. */
+  | { readonly type: 'approval'; readonly approval: Approval }
+  | { readonly type: 'closed' }

@@ -1,0 +1,267 @@
+// Asks a person before a call is made. A question is kept in the store, is about one very call, is answered once, and
+// its answer is good for one call. Who asks is never who answers: agents have no way to this but to call again.
+
+import { Fault } from '../base/fault.ts'
+import type { Stop } from '../base/stop.ts'
+import { uuid7 } from '../base/uuid.ts'
+import type { Approval, ApprovalStatistics, ApprovalStatus, Approvals, Rule } from '../store/policy.ts'
+import type { Memories } from './memories.ts'
+import { Waiters } from './waiters.ts'
+
+/** What is asked: the call, and what a person needs to judge it. */
+export type Question = Omit<
+  Approval,
+  'id' | 'status' | 'createdAt' | 'expiresAt' | 'decidedAt' | 'decidedBy' | 'remember'
+>
+
+export interface Answer {
+  readonly decision: 'allow' | 'deny'
+  /** Also for later calls of this tool by this agent, or of all tools of its server. */
+  readonly remember?: 'tool' | 'server' | undefined
+}
+
+/** Answers in the name of a person; undefined leaves it to somebody else. */
+export type Approver = (approval: Approval) => Answer | undefined | Promise<Answer | undefined>
+
+export interface Patience {
+  /** Milliseconds to wait for an answer. */
+  readonly wait: number
+  readonly signal?: Stop | undefined
+}
+
+interface DeskOptions {
+  readonly approvals: Approvals
+  readonly memories: Memories
+  /** Milliseconds for which a question can be answered, and its answer used. */
+  readonly expiry: () => number
+  /** Told of every question and what became of it. Must not throw. */
+  readonly onChange: (approval: Approval) => void
+  readonly onTrouble: (message: string) => void
+  /** Epoch milliseconds. */
+  readonly now?: () => number
+}
+
+export class ApprovalDesk {
+  readonly #options: DeskOptions
+  readonly #now: () => number
+  readonly #approvers = new Set<Approver>()
+  readonly #waiters: Waiters
+  /** Questions that an approver here is thinking about. */
+  readonly #thinking = new Map<string, Promise<void>>()
+
+  constructor(options: DeskOptions) {
+    this.#options = options
+    this.#now = options.now ?? Date.now
+    this.#waiters = new Waiters((id) => this.#look(id))
+  }
+
+  /** Adds somebody who answers; the returned function takes them away. */
+  addApprover(approver: Approver): () => void {
+    this.#approvers.add(approver)
+    return () => this.#approvers.delete(approver)
+  }
+
+  /** Resolves when this call may be made, once. Rejects when it may not, or not yet. */
+  async permit(question: Question, { wait, signal }: Patience): Promise<void> {
+    // An answer may be used by another call of the same kind; then this one asks anew, within the same time.
+    const until = performance.now() + wait
+    for (;;) {
+      if (signal?.aborted) throw cancelled(question)
+      const approval = await this.#asked(question)
+      const status =
+        approval.status === 'pending'
+          ? await this.#awaited(approval, until - performance.now(), signal)
+          : approval.status
+      switch (status) {
+        case 'allowed':
+          if (await this.#move(approval, 'allowed', 'used')) return
+          break
+        case 'denied':
+          throw denied(approval)
+        case 'pending':
+          throw pending(approval)
+        default:
+          // Expired, cancelled, or used by somebody else meanwhile.
+          if (performance.now() >= until) throw pending(await this.#asked(question))
+      }
+    }
+  }
+
+  /** Answers a question; a fault when it was answered already, has expired, or never was. */
+  async answer(id: string, { decision, remember }: Answer, by: string): Promise<Approval> {
+    const { approvals, memories } = this.#options
+    const approval = await this.get(id)
+    if (approval.status !== 'pending' || approval.expiresAt <= this.#now()) throw answered(approval)
+    // First, so that a crash in between never leaves an answer that says more than was remembered.
+    if (remember !== undefined) await memories.add(ruleFor(approval, decision, remember, this.#now(), by))
+    const status = decision === 'allow' ? 'allowed' : 'denied'
+    if (!(await approvals.decide(id, 'pending', status, { at: this.#now(), by, remember })))
+      throw answered(await this.get(id))
+    const after = await this.get(id)
+    this.#changed(after)
+    return after
+  }
+
+  /** By its id or the beginning of it. */
+  async get(id: string): Promise<Approval> {
+    const found = await this.#options.approvals.get(id)
+    if (found) return found
+    const near =
+      id.length < SHORTEST_ID ? [] : (await this.list('pending')).filter((it) => it.id.endsWith(id))
+    const [only] = near
+    if (only && near.length === 1) return only
+    throw new Fault('APPROVAL_UNKNOWN', `no approval has the id ${JSON.stringify(id)}`, {
+      hint: 'run: busbar approve list',
+    })
+  }
+
+  /** Oldest first. What has expired is said to be. */
+  async list(status?: ApprovalStatus, agent?: string): Promise<Approval[]> {
+    await this.#options.approvals.expire(this.#now())
+    return await this.#options.approvals.list({
+      ...(status === undefined ? {} : { status }),
+      ...(agent === undefined ? {} : { agent }),
+      limit: MOST_LISTED,
+    })
+  }
+
+  statistics(since: number): Promise<ApprovalStatistics> {
+    return this.#options.approvals.statistics(since)
+  }
+
+  /** Lets everybody go who still waits. Their questions stay. */
+  close(): void {
+    this.#waiters.close()
+  }
+
+  // --- internal ---
+
+  /** The open question about a call, or a new one. */
+  async #asked(question: Question): Promise<Approval> {
+    const { approvals, expiry } = this.#options
+    const now = this.#now()
+    const found = await approvals.find(question, now)
+    if (found) return found
+    const approval: Approval = {
+      ...question,
+      id: uuid7(now),
+      status: 'pending',
+      createdAt: now,
+      expiresAt: now + expiry(),
+    }
+    await approvals.add(approval)
+    this.#options.onChange(approval)
+    return approval
+  }
+
+  async #awaited(approval: Approval, wait: number, signal: Stop | undefined): Promise<ApprovalStatus> {
+    const { id } = approval
+    const thinking = this.#ask(approval)
+    if (wait <= 0 && thinking === undefined) return 'pending'
+    // An approver in this process is waited for as long as it takes.
+    const limit = thinking === undefined ? wait : approval.expiresAt - this.#now()
+    const status = await this.#waiters.wait(id, Math.max(0, limit), signal)
+    if (status !== 'aborted') return status
+    await this.#move(approval, 'pending', 'cancelled')
+    throw cancelled(approval)
+  }
+
+  /** Puts a question to those who answer here, once. */
+  #ask(approval: Approval): Promise<void> | undefined {
+    const { id } = approval
+    const before = this.#thinking.get(id)
+    if (before || this.#approvers.size === 0) return before
+    const thinking = this.#think(approval).finally(() => this.#thinking.delete(id))
+    this.#thinking.set(id, thinking)
+    return thinking
+  }
+
+  async #think(approval: Approval): Promise<void> {
+    try {
+      for (const approver of this.#approvers) {
+        const answer = await approver(approval)
+        if (answer === undefined) continue
+        await this.answer(approval.id, answer, 'program')
+        return
+      }
+    } catch (error) {
+      if (error instanceof Fault && error.code === 'APPROVAL_UNKNOWN') return
+      this.#options.onTrouble(`an approver failed: ${error instanceof Error ? error.message : String(error)}`)
+    }
+    this.#waiters.tell(approval.id, 'pending')
+  }
+
+  async #look(id: string): Promise<ApprovalStatus> {
+    const approval = await this.#options.approvals.get(id)
+    if (approval === undefined) return 'expired'
+    return approval.status === 'pending' && approval.expiresAt <= this.#now() ? 'expired' : approval.status
+  }
+
+  async #move(approval: Approval, from: ApprovalStatus, to: ApprovalStatus): Promise<boolean> {
+    const moved = await this.#options.approvals.decide(approval.id, from, to)
+    if (moved) this.#changed({ ...approval, status: to })
+    return moved
+  }
+
+  #changed(approval: Approval): void {
+    this.#waiters.tell(approval.id, approval.status)
+    this.#options.onChange(approval)
+  }
+}
+
+// --- internal ---
+
+const MOST_LISTED = 10_000
+/** Digits of an id that are enough to say which is meant; its end, since ids of one minute begin alike. */
+const SHORTEST_ID = 6
+
+function ruleFor(
+  { agent, server, tool }: Approval,
+  decision: Answer['decision'],
+  remember: 'tool' | 'server',
+  now: number,
+  by: string,
+): Rule {
+  // A native tool belongs to no server, so there is nothing wider to remember.
+  const narrow = remember === 'tool' || server === ''
+  return { id: uuid7(now), agent, server, ...(narrow ? { tool } : {}), decision, createdAt: now, note: by }
+}
+
+function addressOf({ server, tool }: Pick<Approval, 'server' | 'tool'>): string {
+  return server === '' ? tool : `${server}/${tool}`
+}
+
+function about({ id, server, expiresAt }: Approval): { server?: string; details: Record<string, unknown> } {
+  return {
+    ...(server === '' ? {} : { server }),
+    details: { approval: id, expiresAt: new Date(expiresAt).toISOString() },
+  }
+}
+
+function pending(approval: Approval): Fault {
+  const minutes = Math.max(1, Math.round((approval.expiresAt - approval.createdAt) / 60_000))
+  return new Fault(
+    'APPROVAL_PENDING',
+    `a person has to allow ${addressOf(approval)} first; the question is ${approval.id} and can be answered for ` +
+      `${minutes} min: retry the very same call later`,
+    { hint: `a person answers with: busbar approve allow ${approval.id}`, ...about(approval) },
+  )
+}
+
+function denied(approval: Approval): Fault {
+  return new Fault('APPROVAL_DENIED', `a person did not allow ${addressOf(approval)} with these arguments`, {
+    hint: 'do not retry the same call',
+    ...about(approval),
+  })
+}
+
+function answered({ id, status }: Approval): Fault {
+  const what = status === 'pending' ? 'has expired' : `is ${status} already`
+  return new Fault('APPROVAL_UNKNOWN', `${id} ${what}`, { hint: 'run: busbar approve list' })
+}
+
+function cancelled(call: Pick<Approval, 'server' | 'tool'>): Fault {
+  return new Fault('CALL_CANCELLED', `${addressOf(call)} was cancelled while a person was asked`, {
+    ...(call.server === '' ? {} : { server: call.server }),
+  })
+}

@@ -1,0 +1,84 @@
+// What people said about later calls: "always this tool", "always this server". Kept in the store, never in their files.
+
+import { Fault } from '../base/fault.ts'
+import type { Rule, Rules } from '../store/policy.ts'
+
+export class Memories {
+  readonly #rules: Rules
+  #all: readonly Rule[]
+  #version = 0
+
+  private constructor(rules: Rules, all: readonly Rule[]) {
+    this.#rules = rules
+    this.#all = all
+  }
+
+  static async open(rules: Rules): Promise<Memories> {
+    return new Memories(rules, await rules.list())
+  }
+
+  /** Grows with every change. */
+  get version(): number {
+    return this.#version
+  }
+
+  get all(): readonly Rule[] {
+    return this.#all
+  }
+
+  /** What was said about a tool: the strictest, and of those the one that says the most about it. */
+  about(agent: string, server: string, tool: string): Rule | undefined {
+    if (this.#all.length === 0) return undefined
+    const fitting = this.#all.filter(
+      (rule) =>
+        rule.server === server &&
+        (rule.agent === undefined || rule.agent === agent) &&
+        (rule.tool === undefined || rule.tool === tool),
+    )
+    for (const decision of ['deny', 'ask', 'allow'] as const) {
+      const found = fitting.filter((rule) => rule.decision === decision)
+      if (found.length > 0) return found.find((rule) => rule.tool !== undefined) ?? found[0]
+    }
+    return undefined
+  }
+
+  async add(rule: Rule): Promise<void> {
+    const same = this.#all.find(
+      (it) =>
+        it.agent === rule.agent &&
+        it.server === rule.server &&
+        it.tool === rule.tool &&
+        it.decision === rule.decision,
+    )
+    if (same) return
+    await this.#rules.add(rule)
+    this.#change([...this.#all, rule])
+  }
+
+  /** By its id or the end of it. */
+  async remove(id: string): Promise<Rule> {
+    await this.refresh()
+    const found = this.#all.filter((rule) => rule.id === id || (id.length >= 6 && rule.id.endsWith(id)))
+    const [rule] = found
+    if (rule === undefined || found.length > 1)
+      throw new Fault('APPROVAL_UNKNOWN', `no rule has the id ${JSON.stringify(id)}`, {
+        hint: 'run: busbar approve rules',
+      })
+    await this.#rules.remove(rule.id)
+    this.#change(this.#all.filter((it) => it.id !== rule.id))
+    return rule
+  }
+
+  /** Reads them again: another process may have changed them. */
+  async refresh(): Promise<void> {
+    const now = await this.#rules.list()
+    if (JSON.stringify(now) !== JSON.stringify(this.#all)) this.#change(now)
+  }
+
+  // --- internal ---
+
+  #change(all: readonly Rule[]): void {
+    this.#all = all
+    this.#version += 1
+  }
+}
