@@ -98,6 +98,7 @@ export function verdictOn(
       available: connection?.off === undefined,
       tool,
       annotations: definition?.annotations,
+      reads: server === '' && tool !== undefined && registry.native(tool)?.native.reads === true,
       remembered:
         actor.kind === 'owner' || tool === undefined
           ? undefined

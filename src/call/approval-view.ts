@@ -38,7 +38,7 @@ export async function approvalView(
 }
 
 /** What differs, down to single values; undefined when one of them was cut and cannot be compared. */
-export function changesOf(before: string | undefined, after: string): ArgumentChange[] | undefined {
+function changesOf(before: string | undefined, after: string): ArgumentChange[] | undefined {
   const [one, other] = [parsed(before), parsed(after)]
   if (!isRecord(one) || !isRecord(other)) return undefined
   const changes: ArgumentChange[] = []

@@ -20,6 +20,7 @@ export function resourceTools(
       },
       annotations,
       forModels: true,
+      reads: true,
       visible: offered,
       run: async ({ server }, { agent, signal }) => {
         const name = typeof server === 'string' ? server : undefined
@@ -40,6 +41,7 @@ export function resourceTools(
       },
       annotations,
       forModels: true,
+      reads: true,
       visible: offered,
       run: async ({ server, uri }, { agent, signal }) => {
         const { contents } = await as(agent).read(String(server), String(uri), { signal })

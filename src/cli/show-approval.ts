@@ -34,7 +34,7 @@ export function approvalLines(
   ]
 }
 
-export function timeLeft(milliseconds: number): string {
+function timeLeft(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000))
   return seconds < 90 ? `${seconds} s` : `${Math.round(seconds / 60)} min`
 }

@@ -156,12 +156,14 @@ export class ApprovalDesk {
 
   async #awaited(approval: Approval, wait: number, signal: Stop | undefined): Promise<ApprovalStatus> {
     const { id } = approval
-    const thinking = this.#ask(approval)
-    if (wait <= 0 && thinking === undefined) return 'pending'
-    // An approver in this process is waited for as long as it takes.
-    const limit = thinking === undefined ? wait : approval.expiresAt - this.#now()
-    const status = await this.#waiters.wait(id, Math.max(0, limit), signal)
-    if (status !== 'aborted') return status
+    let heard: ApprovalStatus | 'aborted' = 'pending'
+    const began = performance.now()
+    // An approver in this process is waited for as long as it takes; what it leaves open may be answered elsewhere.
+    if (this.#ask(approval) !== undefined)
+      heard = await this.#waiters.wait(id, Math.max(0, approval.expiresAt - this.#now()), signal)
+    const left = wait - (performance.now() - began)
+    if (heard === 'pending' && left > 0) heard = await this.#waiters.wait(id, left, signal)
+    if (heard !== 'aborted') return heard
     await this.#move(approval, 'pending', 'cancelled')
     throw cancelled(approval)
   }
@@ -177,6 +179,8 @@ export class ApprovalDesk {
   }
 
   async #think(approval: Approval): Promise<void> {
+    // Whoever asked is listening from the next step on.
+    await Promise.resolve()
     try {
       for (const approver of this.#approvers) {
         const answer = await approver(approval)

@@ -18,13 +18,15 @@ export interface Question {
   /** A tool's name, `#method` for another request, undefined for the server as such. */
   readonly tool: string | undefined
   readonly annotations?: Readonly<Record<string, unknown>> | undefined
+  /** Whether it only does what may be asked for without it. */
+  readonly reads?: boolean | undefined
   /** Whether its definition is another than the one that was accepted. */
   readonly changed?: boolean | undefined
   /** What a person said when they were asked about it before. */
   readonly remembered?: Remembered | undefined
 }
 
-export interface Remembered {
+interface Remembered {
   readonly id: string
   readonly decision: RuleVerdict
   /** Every tool of the server when absent. */
@@ -179,12 +181,12 @@ function serverStep(
 }
 
 function approvalOf(
-  { grants, tool = '#ping', annotations, remembered }: Question,
+  { grants, tool = '#ping', annotations, remembered, reads }: Question,
   server: ServerFacts | 'native',
   tell: ((step: Step) => void) | undefined,
   refuse: (step: Refusal, code: DenyCode) => Decision,
 ): Decision {
-  if (READING.test(tool)) return { verdict: 'allow', risk: 'read', reason: 'it only reads' }
+  if (reads || READING.test(tool)) return { verdict: 'allow', risk: 'read', reason: 'it only reads' }
   const facts = server === 'native' ? undefined : server
   const { risk, why } = riskOf(tool, annotations, facts ?? VOUCHED)
   tell?.({ rule: 'risk', outcome: 'pass', detail: why })

@@ -22,6 +22,8 @@ export interface NativeTool {
   readonly annotations?: Readonly<Record<string, unknown>> | undefined
   /** Only in lists that are written for models; default: in every list. */
   readonly forModels?: boolean | undefined
+  /** @internal It only does what may be asked of servers without it, so a person is not asked. */
+  readonly reads?: boolean | undefined
   /** Whether it is there for an agent (undefined: the owner) now; default: always. */
   readonly visible?: ((agent: string | undefined) => boolean) | undefined
   /** Returns text, a result as MCP defines it (with `content`), or data. What it throws is told as a failed tool. */

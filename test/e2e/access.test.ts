@@ -52,7 +52,10 @@ test('[A5][B8] what is listed can be called, and nothing else, whatever the conf
         const servers = Object.fromEntries(
           ['one', 'two', 'three'].map((name) => [name, { ...inProcess(), tools: { exclude } } as HubServer]),
         )
-        const hub = await open({ servers, agents: { a: { ...a, workers: { w } }, b: {} } }, { store: 'none' })
+        const hub = await open(
+          { servers, agents: { a: { ...a, workers: { w } }, b: {} }, defaults: { approval: 'never' } },
+          { store: 'none' },
+        )
         for (const name of Object.keys(servers)) await hub.servers.connect(name)
         for (const agent of ['a', 'a/w', 'b', undefined]) {
           const handle = hub.as(agent)

@@ -78,7 +78,10 @@ test('[B4] setServers on a hub that reads files keeps its agents, and apply goes
   const home = place()
   const file = home.sandbox.write(
     'team.json',
-    JSON.stringify({ servers: { old: serverCommand('plain') }, agents: { ada: { servers: ['*'] } } }),
+    JSON.stringify({
+      servers: { old: serverCommand('plain') },
+      agents: { ada: { servers: ['*'], approval: 'never' } },
+    }),
   )
   const hub = await home.open(file, { trust: true })
   await hub.as('ada').ready()

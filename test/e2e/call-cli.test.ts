@@ -121,7 +121,7 @@ test('[C5] what prevents a result has its own exit code', async () => {
       off: { ...plain, enabled: false },
       lacks: { ...plain, env: { KEY: '${NOT_SET}' } },
     },
-    { agents: { reader: { servers: ['plain'] } } },
+    { agents: { reader: { servers: ['plain'], approval: 'never' } } },
   )
   sandbox.write('.busbar/local.yaml', JSON.stringify({ servers: { untrusted: plain } }))
   const cases: [string[], number, string][] = [

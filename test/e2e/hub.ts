@@ -13,7 +13,7 @@ import { processesOf } from '../services/processes.ts'
 import { type Answer, Sandbox } from './cli.ts'
 
 // What is published is what is tested; only its types come from the sources.
-export const { createHub }: typeof Library = await import(
+export const { createHub, JsonText }: typeof Library = await import(
   new URL('../../dist/index.js', import.meta.url).href
 )
 
@@ -240,7 +240,7 @@ export interface Gateway {
 export const TOKEN = 'agent-token-7f3a'
 
 /** An agent with that token that may use every server. */
-export const AGENTS = { ada: { servers: ['*'], token: TOKEN } }
+export const AGENTS = { ada: { servers: ['*'], token: TOKEN, approval: 'never' } }
 
 /** Runs `busbar up` on a configuration file, or with `user` on the person's own; it ends with the test. */
 export async function up(

@@ -2,35 +2,20 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { rolldown } from 'rolldown'
 import { expect, onTestFinished, test } from 'vitest'
 import { Recorder } from '../../src/record/recorder.ts'
 import type { RecordedInvocation } from '../../src/store/invocation.ts'
 import { openStore } from '../../src/store/open.ts'
 import type { Store } from '../../src/store/store.ts'
+import { buildChild } from './child.ts'
 
 const CRASHES = Number(process.env['BUSBAR_CRASHES'] ?? 300)
 const LANES = 2
 const KEY = 'a key outside the folder'
-
-/** The child as plain JavaScript, beside the packages it needs. */
-async function buildChild(root: string): Promise<string> {
-  const file = join(root, 'child.mjs')
-  const bundle = await rolldown({
-    input: join(import.meta.dirname, 'record-child.ts'),
-    platform: 'node',
-    logLevel: 'silent',
-    external: ['@photostructure/sqlite'],
-  })
-  await bundle.write({ file, format: 'esm', codeSplitting: false })
-  await bundle.close()
-  symlinkSync(join(import.meta.dirname, '../../node_modules'), join(root, 'node_modules'))
-  return file
-}
 
 /** Starts a child and kills it: some while they start and recover, some while they record. */
 async function crash(root: string, child: string, said: number, settled: boolean): Promise<void> {
@@ -61,7 +46,7 @@ test(`[D16] ${CRASHES} processes killed while they record lose no call and doubl
 }, async () => {
   const root = mkdtempSync(join(tmpdir(), 'busbar-crash-'))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
-  const child = await buildChild(root)
+  const child = await buildChild(root, 'record-child.ts')
   const lanes = Array.from({ length: LANES }, (_, lane) => join(root, `said-${lane}`))
   await Promise.all(
     lanes.map(async (path, lane) => {

@@ -8,6 +8,7 @@ test('[E3] native tools are listed, decided on, checked, called and recorded lik
   const { open } = place()
   const hub = await open({
     servers: { plain: serverCommand('plain') },
+    defaults: { approval: 'never' },
     agents: { a: { servers: ['plain'] }, b: { servers: ['plain'], deny: ['double'] } },
   })
   await hub.as().ready()
@@ -89,7 +90,11 @@ test('[B8][C8][E4] tools are called by the name their model knows, in every sche
   const agents = Object.fromEntries(
     Object.keys(schemes).map((naming) => [naming, { servers: ['plain'], naming }]),
   )
-  const hub = await open({ servers: { plain: serverCommand('plain') }, agents } as never)
+  const hub = await open({
+    servers: { plain: serverCommand('plain') },
+    agents,
+    defaults: { approval: 'never' },
+  } as never)
   await hub.as().ready()
   for (const [scheme, name] of Object.entries(schemes)) {
     const handle = hub.as(scheme)
