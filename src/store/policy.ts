@@ -116,23 +116,23 @@ export interface Pin {
   /** JSON text. */
   readonly definition: string
   readonly firstSeen: number
-  readonly acceptedAt?: number | undefined
+  /** When it was first seen, or when a person accepted it. */
+  readonly acceptedAt: number
   readonly pending?: PendingPin | undefined
   readonly removedAt?: number | undefined
 }
 
 export interface Pins {
-  /** False when the tool has a pin already, which stays as it is. */
-  add(pin: Pin): Promise<boolean>
-  get(server: string, tool: string): Promise<Pin | undefined>
+  /**
+   * Writes tools that were seen for the first time, and of known ones what is pending and whether they are gone; all of
+   * it or nothing. Never touches an accepted definition: where that is another one by now, nothing is written, and the
+   * pin is given back as it is.
+   */
+  save(pins: readonly Pin[]): Promise<Pin[]>
   /** By server and tool. */
   list(server?: string): Promise<Pin[]>
-  /** Keeps a changed definition beside the accepted one; undefined takes it away. */
-  propose(server: string, tool: string, pending: PendingPin | undefined): Promise<boolean>
-  /** Makes the definition of that fingerprint the accepted one; false when it is no longer what was shown. */
+  /** Makes the pending definition of that fingerprint the accepted one; false when it is no longer what was shown. */
   accept(server: string, tool: string, fingerprint: string, at: number): Promise<boolean>
-  /** Notes that the server no longer offers the tool, or (undefined) that it does again. */
-  setRemoved(server: string, tool: string, at: number | undefined): Promise<boolean>
 }
 
 export interface EnergyAccount {

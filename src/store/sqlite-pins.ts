@@ -1,7 +1,8 @@
 // Tools' accepted definitions in SQLite.
 
-import type { PendingPin, Pin, Pins } from './policy.ts'
-import type { Connection } from './sqlite-connection.ts'
+import type { Pin, Pins } from './policy.ts'
+import type { Connection, Session } from './sqlite-connection.ts'
+import { withoutNul } from './sqlite-text.ts'
 
 export class SqlitePins implements Pins {
   readonly #ledger: Connection
@@ -10,31 +11,8 @@ export class SqlitePins implements Pins {
     this.#ledger = ledger
   }
 
-  async add(pin: Pin): Promise<boolean> {
-    const added = await this.#ledger.run(
-      'INSERT INTO pins (server, tool, fingerprint, definition, first_seen, accepted_at, pending_fingerprint, ' +
-        'pending_definition, pending_seen_at, removed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
-      pin.server,
-      pin.tool,
-      pin.fingerprint,
-      pin.definition,
-      pin.firstSeen,
-      pin.acceptedAt ?? null,
-      pin.pending?.fingerprint ?? null,
-      pin.pending?.definition ?? null,
-      pin.pending?.seenAt ?? null,
-      pin.removedAt ?? null,
-    )
-    return added > 0
-  }
-
-  async get(server: string, tool: string): Promise<Pin | undefined> {
-    const row = await this.#ledger.get<PinRow>(
-      'SELECT * FROM pins WHERE server = ? AND tool = ?',
-      server,
-      tool,
-    )
-    return row === undefined ? undefined : toPin(row)
+  save(pins: readonly Pin[]): Promise<Pin[]> {
+    return this.#ledger.write((session) => pins.flatMap((pin) => saveOne(session, pin) ?? []))
   }
 
   async list(server?: string): Promise<Pin[]> {
@@ -45,51 +23,17 @@ export class SqlitePins implements Pins {
     return rows.map(toPin)
   }
 
-  async propose(server: string, tool: string, pending: PendingPin | undefined): Promise<boolean> {
-    const changed = await this.#ledger.run(
-      'UPDATE pins SET pending_fingerprint = ?, pending_definition = ?, pending_seen_at = ? ' +
-        'WHERE server = ? AND tool = ?',
-      pending?.fingerprint ?? null,
-      pending?.definition ?? null,
-      pending?.seenAt ?? null,
+  async accept(server: string, tool: string, fingerprint: string, at: number): Promise<boolean> {
+    const accepted = await this.#ledger.run(
+      'UPDATE pins SET fingerprint = pending_fingerprint, definition = pending_definition, accepted_at = ?, ' +
+        'pending_fingerprint = NULL, pending_definition = NULL, pending_seen_at = NULL ' +
+        'WHERE server = ? AND tool = ? AND pending_fingerprint = ?',
+      at,
       server,
-      tool,
+      storedName(tool),
+      fingerprint,
     )
-    return changed > 0
-  }
-
-  /** Of the pending definition, or of a first one that nobody has accepted yet. */
-  accept(server: string, tool: string, fingerprint: string, at: number): Promise<boolean> {
-    return this.#ledger.write((session) => {
-      const replaced = session.run(
-        'UPDATE pins SET fingerprint = pending_fingerprint, definition = pending_definition, accepted_at = ?, ' +
-          'pending_fingerprint = NULL, pending_definition = NULL, pending_seen_at = NULL ' +
-          'WHERE server = ? AND tool = ? AND pending_fingerprint = ?',
-        at,
-        server,
-        tool,
-        fingerprint,
-      )
-      if (replaced > 0) return true
-      const accepted = session.run(
-        'UPDATE pins SET accepted_at = ? WHERE server = ? AND tool = ? AND fingerprint = ? AND accepted_at IS NULL',
-        at,
-        server,
-        tool,
-        fingerprint,
-      )
-      return accepted > 0
-    })
-  }
-
-  async setRemoved(server: string, tool: string, at: number | undefined): Promise<boolean> {
-    const changed = await this.#ledger.run(
-      'UPDATE pins SET removed_at = ? WHERE server = ? AND tool = ?',
-      at ?? null,
-      server,
-      tool,
-    )
-    return changed > 0
+    return accepted > 0
   }
 }
 
@@ -108,6 +52,32 @@ interface PinRow {
   readonly removed_at: number | null
 }
 
+/** The pin that is there instead, if it is of another definition. */
+function saveOne(session: Session, pin: Pin): Pin | undefined {
+  const server = withoutNul(pin.server)
+  const tool = storedName(pin.tool)
+  const written = session.run(
+    'INSERT INTO pins (server, tool, fingerprint, definition, first_seen, accepted_at, pending_fingerprint, ' +
+      'pending_definition, pending_seen_at, removed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ' +
+      'ON CONFLICT (server, tool) DO UPDATE SET pending_fingerprint = excluded.pending_fingerprint, ' +
+      'pending_definition = excluded.pending_definition, pending_seen_at = excluded.pending_seen_at, ' +
+      'removed_at = excluded.removed_at WHERE pins.fingerprint = excluded.fingerprint',
+    server,
+    tool,
+    pin.fingerprint,
+    withoutNul(pin.definition),
+    pin.firstSeen,
+    pin.acceptedAt,
+    pin.pending?.fingerprint ?? null,
+    pin.pending === undefined ? null : withoutNul(pin.pending.definition),
+    pin.pending?.seenAt ?? null,
+    pin.removedAt ?? null,
+  )
+  if (written > 0) return undefined
+  const row = session.get<PinRow>('SELECT * FROM pins WHERE server = ? AND tool = ?', server, tool)
+  return row && toPin(row)
+}
+
 function toPin(row: PinRow): Pin {
   const { pending_fingerprint: fingerprint, pending_definition: definition, pending_seen_at: seenAt } = row
   const pending =
@@ -116,12 +86,29 @@ function toPin(row: PinRow): Pin {
       : { fingerprint, definition, seenAt }
   return {
     server: row.server,
-    tool: row.tool,
+    tool: givenName(row.tool),
     fingerprint: row.fingerprint,
     definition: row.definition,
     firstSeen: row.first_seen,
-    acceptedAt: row.accepted_at ?? undefined,
+    acceptedAt: row.accepted_at ?? row.first_seen,
     pending,
     removedAt: row.removed_at ?? undefined,
+  }
+}
+
+/**
+ * As JSON escapes it: a name with a NUL or half a surrogate pair would come back as another one, and whoever can choose
+ * names could have a tool that is seen for the first time again and again.
+ */
+function storedName(tool: string): string {
+  return JSON.stringify(tool).slice(1, -1)
+}
+
+function givenName(stored: string): string {
+  try {
+    return JSON.parse(`"${stored}"`)
+  } catch {
+    // Written by hand; it fits no tool then.
+    return stored
   }
 }

@@ -93,33 +93,56 @@ export function policySuite(name: string, place: NewPlace): void {
     expect(await store.approvals.get('none')).toBeUndefined()
   })
 
-  test(`${name}: a pin keeps what was accepted until what was shown is accepted`, async () => {
+  const pin: Pin = {
+    server: 's',
+    tool: 't',
+    fingerprint: 'f1',
+    definition: '{"v":1}',
+    firstSeen: 1,
+    acceptedAt: 1,
+    pending: undefined,
+    removedAt: undefined,
+  }
+  const pending = { fingerprint: 'f2', definition: '{"v":2}', seenAt: 5 }
+
+  test(`${name}: [E9] a pin keeps what was accepted until what was shown is accepted`, async () => {
     const { store } = await place()
-    const pin: Pin = { server: 's', tool: 't', fingerprint: 'f1', definition: '{"v":1}', firstSeen: 1 }
-    expect(await store.pins.add(pin)).toBe(true)
-    expect(await store.pins.add({ ...pin, fingerprint: 'f9' })).toBe(false)
-    expect(await store.pins.accept('s', 't', 'f9', 2)).toBe(false)
-    expect(await store.pins.accept('s', 't', 'f1', 2)).toBe(true)
-    const pending = { fingerprint: 'f2', definition: '{"v":2}', seenAt: 5 }
-    expect(await store.pins.propose('s', 't', pending)).toBe(true)
-    expect(await store.pins.get('s', 't')).toEqual({ ...pin, acceptedAt: 2, pending })
-    await store.pins.propose('s', 't', { ...pending, fingerprint: 'f3' })
+    expect(await store.pins.save([pin])).toEqual([])
+    expect(await store.pins.accept('s', 't', 'f2', 2)).toBe(false)
+    expect(await store.pins.save([{ ...pin, pending }])).toEqual([])
+    expect(await store.pins.list()).toEqual([{ ...pin, pending }])
+    await store.pins.save([{ ...pin, pending: { ...pending, fingerprint: 'f3' } }])
     expect(await store.pins.accept('s', 't', 'f2', 6)).toBe(false)
     expect(await store.pins.accept('s', 't', 'f3', 6)).toBe(true)
-    expect(await store.pins.get('s', 't')).toEqual({
-      ...pin,
-      fingerprint: 'f3',
-      definition: '{"v":2}',
-      acceptedAt: 6,
-    })
-    await store.pins.propose('s', 't', pending)
-    await store.pins.propose('s', 't', undefined)
-    await store.pins.setRemoved('s', 't', 9)
-    expect(await store.pins.list('s')).toMatchObject([{ fingerprint: 'f3', removedAt: 9 }])
-    await store.pins.setRemoved('s', 't', undefined)
-    expect((await store.pins.list())[0]?.removedAt).toBeUndefined()
+    const accepted = { ...pin, fingerprint: 'f3', definition: '{"v":2}', acceptedAt: 6 }
+    expect(await store.pins.list('s')).toEqual([accepted])
     expect(await store.pins.list('other')).toEqual([])
-    expect(await store.pins.propose('s', 'none', pending)).toBe(false)
+    await store.pins.save([{ ...accepted, removedAt: 9 }])
+    expect(await store.pins.list('s')).toEqual([{ ...accepted, removedAt: 9 }])
+  })
+
+  test(`${name}: [E9] who knows an older accepted definition is given the one there is, and changes nothing`, async () => {
+    const { store, another } = await place()
+    const other = await another()
+    await store.pins.save([{ ...pin, pending }])
+    await other.pins.accept('s', 't', 'f2', 6)
+    const late = [
+      { ...pin, removedAt: 8 },
+      { ...pin, tool: 'u' },
+    ]
+    expect(await store.pins.save(late)).toMatchObject([{ tool: 't', fingerprint: 'f2', acceptedAt: 6 }])
+    expect(await other.pins.list()).toMatchObject([
+      { tool: 't', fingerprint: 'f2', removedAt: undefined },
+      { tool: 'u', fingerprint: 'f1' },
+    ])
+  })
+
+  test(`${name}: [E9] every name of a tool comes back as it was given`, async () => {
+    const { store } = await place()
+    const names = ['a', 'a\0', 'a\ufffd', 'a\ud800', 'a"b', 'a\\u0000', '#instructions', 'ä/𝒷']
+    await store.pins.save(names.map((tool) => ({ ...pin, tool })))
+    const tools = (await store.pins.list()).map(({ tool }) => tool)
+    expect(new Set(tools)).toEqual(new Set(names))
   })
 
   test(`${name}: energy is never spent below zero, whoever spends`, async () => {
