@@ -6,6 +6,7 @@ import type { Handlers } from './connect/answers.ts'
 import type { HubConfig } from './connect/instances.ts'
 import type { ManagerEvent } from './connect/manager.ts'
 import type { Reaped } from './connect/process/ledger.ts'
+import type { PinChange } from './policy/pins.ts'
 import type { Approval } from './store/policy.ts'
 
 export interface HubOptions extends Handlers {
@@ -35,4 +36,6 @@ export type HubEvent =
   | { readonly type: 'trouble'; readonly message: string }
   /** A person is asked, or what became of it. */
   | { readonly type: 'approval'; readonly approval: Approval }
+  /** A tool's definition, or a server's instructions, differs from the accepted one, or no longer does. */
+  | ({ readonly type: 'pin-change' } & PinChange)
   | { readonly type: 'closed' }

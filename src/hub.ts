@@ -1,6 +1,6 @@
 // The hub: all layers wired into one object. Gateway, command line and embedding programs use it alike.
 
-import { eventStream } from './base/event-stream.ts'
+import { eventStream, tellAll } from './base/event-stream.ts'
 import { Fault } from './base/fault.ts'
 import { type Places, placesOf } from './base/places.ts'
 import { isRecord } from './base/record.ts'
@@ -29,6 +29,8 @@ import type { HubEvent, HubOptions } from './hub-options.ts'
 import { type Actor, actorOf, OWNER } from './policy/access.ts'
 import type { ApprovalDesk, Approver } from './policy/approvals.ts'
 import { Rulebook } from './policy/facts.ts'
+import { PinWatch } from './policy/pin-watch.ts'
+import type { PinBoard } from './policy/pins.ts'
 import type { ObservedBy } from './record/observe.ts'
 import { Records } from './record/records.ts'
 import { loadTracing, type Tracing } from './record/trace.ts'
@@ -63,9 +65,11 @@ export class Hub {
   readonly #options: HubOptions
   readonly #manager: Manager
   readonly #listeners = new Set<(event: HubEvent) => void>()
+  readonly #emit = (event: HubEvent): void => tellAll(this.#listeners, event)
   #instances: Readonly<Record<string, InProcessServer>> = {}
   readonly #context: CallContext
   readonly #registry: Registry
+  readonly #pins: PinWatch
   #records: Records | undefined
   #tracing: Tracing | undefined
   #brakes: Brakes | undefined
@@ -92,8 +96,12 @@ export class Hub {
         instance: (name) => this.#instances[name],
         ledger: () => (this.#ledger ??= openLedger(this.places)),
       },
-      (event) => this.#emit(event),
+      (event) => {
+        this.#pins.hear(event)
+        this.#emit(event)
+      },
     )
+    this.#pins = new PinWatch(this.#manager)
     this.#registry = new Registry(this.#manager)
     const rules = () => this.#rules ?? NO_RULES
     const context: CallContext = {
@@ -178,6 +186,11 @@ export class Hub {
     if (this.#records === undefined)
       throw new Fault('NOT_SUPPORTED', 'this hub keeps no record', { hint: 'leave out store: none' })
     return this.#records.store
+  }
+
+  /** @internal Which definitions of tools were accepted. */
+  get pins(): PinBoard {
+    return this.#pins.board
   }
 
   /** Counts the calls in a message that another engine streams (`mcp__server__tool` blocks); says how many began. */
@@ -274,9 +287,14 @@ export class Hub {
         onApproval: (approval) => this.#emit({ type: 'approval', approval }),
         onTrouble: trouble,
       })
+      await this.#pins.open(this.#records?.store.pins, {
+        onChange: (change) => this.#emit({ type: 'pin-change', ...change }),
+        onTrouble: trouble,
+      })
     } catch (error) {
       // Nothing was called yet, and nothing may be left running.
       await this.#manager.close()
+      await this.#records?.close()
       throw error
     }
   }
@@ -291,6 +309,7 @@ export class Hub {
   close(options: { readonly drain?: number } = {}): Promise<void> {
     this.#closed ??= this.#manager.close(options).finally(async () => {
       this.#brakes?.close()
+      await this.#pins.close()
       await this.#records?.close()
       this.#ended = true
       this.#emit({ type: 'closed' })
@@ -367,18 +386,6 @@ export class Hub {
     if (errors.length > 0) throw configFault(errors)
     this.#instances = plain?.instances ?? {}
     return effective(snapshot, trustSubjects(snapshot))
-  }
-
-  #emit(event: HubEvent): void {
-    for (const listener of this.#listeners) {
-      try {
-        const told: unknown = listener(event)
-        if (told instanceof Promise) told.catch((error: unknown) => process.emitWarning(String(error)))
-      } catch (error) {
-        // A listener of an embedding program must not end the hub; its author hears of it.
-        queueMicrotask(() => process.emitWarning(error instanceof Error ? error : String(error)))
-      }
-    }
   }
 }
 

@@ -1,4 +1,4 @@
-// Events as a stream that somebody reads at their own pace.
+// Events: told to listeners, and as a stream that somebody reads at their own pace.
 
 /** Events that are kept for somebody who reads slowly; then the oldest are lost. */
 const LIMIT = 10_000
@@ -35,6 +35,18 @@ export function eventStream<T>(
     } finally {
       off()
       signal?.removeEventListener('abort', stop)
+    }
+  }
+}
+
+/** Tells an event to each. One that throws or rejects harms nobody else; its author hears of it. */
+export function tellAll<T>(listeners: Iterable<(event: T) => void>, event: T): void {
+  for (const listener of listeners) {
+    try {
+      const told: unknown = listener(event)
+      if (told instanceof Promise) told.catch((error: unknown) => process.emitWarning(String(error)))
+    } catch (error) {
+      queueMicrotask(() => process.emitWarning(error instanceof Error ? error : String(error)))
     }
   }
 }

@@ -46,6 +46,11 @@ export const COMMANDS: readonly Entry[] = [
     load: () => import('./commands/trust.ts'),
   },
   {
+    name: 'pins',
+    summary: 'tools whose definition changed, and accepting it',
+    load: () => import('./commands/pins.ts'),
+  },
+  {
     name: 'agents',
     summary: 'agents: who may use what, and their tokens',
     load: () => import('./commands/agents.ts'),

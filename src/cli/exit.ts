@@ -46,6 +46,7 @@ const CODES: Readonly<Partial<Record<Code, number>>> = {
   MESSAGE_INVALID: EXIT.toolError,
   NOT_SUPPORTED: EXIT.toolError,
   NO_ACCESS: EXIT.denied,
+  TOOL_CHANGED: EXIT.denied,
   NOT_TRUSTED: EXIT.denied,
   APPROVAL_DENIED: EXIT.denied,
   TOOL_CHANGED: EXIT.denied,

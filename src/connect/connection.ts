@@ -18,7 +18,7 @@ import { abortable, pause } from './pause.ts'
 import type { Plan } from './plan.ts'
 import { Refresh } from './refresh.ts'
 import { reportOf } from './report.ts'
-import { faultOf, isHopeless, linkOf, offFault, type State } from './state.ts'
+import { faultOf, isHopeless, isOffered, linkOf, offFault, type State } from './state.ts'
 import { Journal, type ServerStatus } from './status.ts'
 import { type KnownTool, ToolList } from './tool-list.ts'
 
@@ -88,13 +88,14 @@ export class Connection {
    */
   get tools(): readonly Tool[] {
     if (this.#hidden) return []
-    const { kind } = this.#state
-    const offered =
-      kind === 'connected' ||
-      kind === 'idle' ||
-      kind === 'starting' ||
-      (kind === 'waiting' && !this.plan.eager)
-    return offered ? this.#list.all.filter((tool) => this.plan.offers(tool.name)) : []
+    return isOffered(this.#state, this.plan.eager)
+      ? this.#list.all.filter((tool) => this.plan.offers(tool.name))
+      : []
+  }
+
+  /** All it listed when it was last asked in this run, offered or not; undefined while that is only remembered. */
+  get listed(): readonly Tool[] | undefined {
+    return this.#list.given
   }
 
   /** Why nothing of it may be used now, when it is switched off. */

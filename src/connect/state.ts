@@ -44,6 +44,12 @@ export function linkOf(state: State): Link | undefined {
   return state.kind === 'connected' || state.kind === 'unwell' ? state.link : undefined
 }
 
+/** Whether its tools may be offered; while it is down, only those of a server that calls start. */
+export function isOffered({ kind }: State, eager: boolean): boolean {
+  if (kind === 'waiting') return !eager
+  return kind === 'connected' || kind === 'idle' || kind === 'starting'
+}
+
 /** Whether trying again within seconds is of no use. */
 export function isHopeless({ code }: Fault): boolean {
   return code === 'SPAWN_FAILED' || code === 'SANDBOX_ABSENT' || code === 'ADDRESS_REFUSED'

@@ -33,6 +33,7 @@ export class ToolList {
   #text: string
   #known = new Map<string, KnownTool>()
   #leavesOut = false
+  #given = false
   #fetched = Number.NEGATIVE_INFINITY
 
   constructor(options: ToolListOptions) {
@@ -45,6 +46,11 @@ export class ToolList {
 
   get all(): readonly Tool[] {
     return this.#tools
+  }
+
+  /** The same, if the server has given them in this run. */
+  get given(): readonly Tool[] | undefined {
+    return this.#given ? this.#tools : undefined
   }
 
   /** Whether it may be worth asking again. */
@@ -83,6 +89,7 @@ export class ToolList {
     const text = JSON.stringify(tools)
     const differs = text !== this.#text
     this.#tools = tools
+    this.#given = true
     this.#text = text
     this.#index()
     this.#remember(link)

@@ -15,6 +15,7 @@ import {
   showApproval,
 } from './api-approvals.ts'
 import { callTool, listCalls, listTools, totals, usage, verify } from './api-calls.ts'
+import { acceptPin, diffPin, listPins } from './api-pins.ts'
 import { readBody } from './body.ts'
 import { json } from './json.ts'
 import { makeToken, revokeTokens, shownTokens } from './tokens.ts'
@@ -88,6 +89,14 @@ async function route(
       return await listRules(hub)
     case 'GET /api/approvals/statistics':
       return await approvalStatistics(hub, query)
+    case 'GET /api/pins':
+      return await listPins(hub, query)
+    case 'GET /api/pins/diff':
+      return await diffPin(hub, query)
+    case 'POST /api/pins/accept': {
+      const body = await readBody(request, response)
+      return body && (await acceptPin(hub, body))
+    }
   }
   const [, rule] = /^\/api\/approvals\/rules\/([^/]+)$/.exec(pathname) ?? []
   if (rule !== undefined && request.method === 'DELETE') return await removeRule(hub, decoded(rule))

@@ -1,0 +1,71 @@
+// What is known of one tool's definition: the accepted one, and another one that waits for a person.
+
+import type { Tool } from '../connect/definitions.ts'
+import { fingerprint } from '../registry/fingerprint.ts'
+import type { PendingPin, Pin } from '../store/policy.ts'
+
+/** A server's instructions are judged as a tool of this name. */
+export const INSTRUCTIONS = '#instructions'
+
+/** One tool as a server offers it now. */
+export class Offer {
+  readonly tool: Tool
+  readonly fingerprint: string
+
+  constructor(tool: Tool) {
+    this.tool = tool
+    this.fingerprint = fingerprint(tool)
+  }
+
+  /** Exactly what the fingerprint is over, as JSON. */
+  get definition(): string {
+    const { name, title, description, inputSchema, outputSchema, annotations } = this.tool
+    return JSON.stringify({ name, title, description, inputSchema, outputSchema, annotations })
+  }
+}
+
+/** What a server offers now, by name. */
+export function offersOf(
+  tools: readonly Tool[],
+  instructions: string | undefined,
+): ReadonlyMap<string, Offer> {
+  const offers = new Map<string, Offer>()
+  // A tool that takes the name of the instructions is not judged in their place.
+  for (const tool of tools) if (tool.name !== INSTRUCTIONS) offers.set(tool.name, new Offer(tool))
+  if (instructions !== undefined) offers.set(INSTRUCTIONS, new Offer(instructionsTool(instructions)))
+  return offers
+}
+
+/** Instructions in the form in which they are judged. */
+export function instructionsTool(instructions: string): Tool {
+  return { name: INSTRUCTIONS, description: instructions, inputSchema: {} }
+}
+
+export type PinState = 'accepted' | 'changed' | 'removed'
+
+export function stateOf({ pending, removedAt }: Pin): PinState {
+  if (removedAt !== undefined) return 'removed'
+  return pending === undefined ? 'accepted' : 'changed'
+}
+
+/** The pin of a tool that is seen for the first time. */
+export function firstPin(server: string, tool: string, offer: Offer, now: number): Pin {
+  const { fingerprint: print, definition } = offer
+  return { server, tool, fingerprint: print, definition, firstSeen: now, acceptedAt: now }
+}
+
+/** A pin after its server offered this (undefined: no longer the tool at all); the same object when nothing changed. */
+export function judged(pin: Pin, offer: Offer | undefined, now: number): Pin {
+  if (offer === undefined) return pin.removedAt === undefined ? { ...pin, removedAt: now } : pin
+  const pending = pendingOf(pin, offer, now)
+  if (pending === pin.pending && pin.removedAt === undefined) return pin
+  return { ...pin, pending, removedAt: undefined }
+}
+
+// --- internal ---
+
+function pendingOf(pin: Pin, offer: Offer, now: number): PendingPin | undefined {
+  if (offer.fingerprint === pin.fingerprint) return undefined
+  if (offer.fingerprint === pin.pending?.fingerprint) return pin.pending
+  return { fingerprint: offer.fingerprint, definition: offer.definition, seenAt: now }
+}

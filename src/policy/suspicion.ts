@@ -1,0 +1,141 @@
+// What should make a person look twice at a tool's definition. Flags, no verdicts: an honest description may have one, and
+// a bad one may have none.
+
+import { isRecord } from '../base/record.ts'
+import { memberPath } from './pin-diff.ts'
+import { codeOf, cutMiddle, visible } from './pin-text.ts'
+import { hiddenIn, plainText } from './suspicion-hidden.ts'
+
+export interface Suspicion {
+  readonly kind: 'invisible' | 'bidi' | 'tags' | 'long' | 'other-tool' | 'orders'
+  /** Where and what, harmless to print. */
+  readonly detail: string
+}
+
+/** Names of other servers' tools; a set is one. */
+export interface OtherTools {
+  has(name: string): boolean
+}
+
+/** Looks through every text of a definition: names, descriptions, values of enums, in schemas of whatever depth. */
+export function suspicionsIn(definition: unknown, otherTools: OtherTools): Suspicion[] {
+  const found = new Map<Suspicion['kind'], string[]>()
+  const flag = (kind: Suspicion['kind'], detail: string) => {
+    const details = found.get(kind)
+    if (details === undefined) found.set(kind, [detail])
+    else if (!details.includes(detail)) details.push(detail)
+  }
+  for (const { path, text, prose } of textsIn(definition)) {
+    const where = visible(path).replaceAll(/[\n\t]/g, ' ')
+    for (const { kind, characters, says } of hiddenIn(text)) {
+      const codes = [...new Set(characters.map(codeOf))].slice(0, 4).join(', ')
+      flag(
+        kind,
+        `${where}: ${characters.length} × ${codes}${says === '' ? '' : `, which say ${quoted(says)}`}`,
+      )
+    }
+    if (path === 'description' && text.length > LONG) flag('long', `${where}: ${text.length} characters`)
+    const plain = plainText(text)
+    for (const order of ordersIn(plain)) flag('orders', `${where}: ${quoted(order)}`)
+    if (prose) for (const name of namesIn(plain, otherTools)) flag('other-tool', `${where}: ${quoted(name)}`)
+  }
+  return [...found].flatMap(([kind, details]) => [
+    ...details.slice(0, MOST).map((detail) => ({ kind, detail })),
+    ...(details.length > MOST ? [{ kind, detail: `and ${details.length - MOST} more places` }] : []),
+  ])
+}
+
+/** The tools of all servers, to tell those of others from a server's own. */
+export class ToolNames {
+  readonly #servers = new Map<string, Set<string>>()
+
+  constructor(tools: Iterable<readonly [server: string, names: Iterable<string>]>) {
+    for (const [server, names] of tools) for (const name of names) this.#add(server, name)
+  }
+
+  /** Of every server but this one, also by address. What it has itself is its own. */
+  besides(server: string): OtherTools {
+    const has = (name: string): boolean => {
+      const servers = this.#servers.get(name)
+      return servers !== undefined && !servers.has(server)
+    }
+    return { has }
+  }
+
+  #add(server: string, name: string): void {
+    for (const key of [name, `${server}/${name}`]) {
+      const servers = this.#servers.get(key)
+      if (servers) servers.add(server)
+      else this.#servers.set(key, new Set([server]))
+    }
+  }
+}
+
+// --- internal ---
+
+/** Characters of a description beyond which nobody reads it. */
+const LONG = 10_000
+/** Flags of one kind for one tool. */
+const MOST = 5
+
+/**
+ * Orders to a model, as attacks word them. Every gap is bounded, so the time is linear in the text. Of 121 honest
+ * descriptions five are flagged; see the test.
+ */
+const ORDERS: readonly RegExp[] = [
+  /\b(?:ignore|disregard|forget|override)\s+(?:\w+\s+){0,3}(?:previous|prior|above|earlier|other|system)\b/i,
+  /\b(?:ignore|disregard|forget|override)\s+(?:\w+\s+){0,3}(?:instructions|prompts?|rules|guidelines)\b/i,
+  /<\s{0,3}\/?\s{0,3}(?:important|critical|system|instructions?|secret|hidden|admin)\s{0,3}>/i,
+  /\b(?:do not|don['’]t|never|without)\s+(?:\w+\s+){0,3}(?:tell|mention|inform|reveal|notify|alert|disclose)\w{0,3}\s+(?:\w+\s+){0,4}(?:user|human|person|anyone|them)\b/i,
+  /\bbefore\s+(?:using|calling|invoking|running)\s+(?:this|any|other|another)\s+(?:other\s+)?(?:tool|function)s?\b/i,
+  /\b(?:you|the model|the assistant)\s+must\b/i,
+  /\b(?:send|post|upload|forward|transmit|submit)\b[^.\n]{0,120}\bto\s+https?:\/\//i,
+  /(?:~\/\.ssh\b|\bid_(?:rsa|ed25519)\b|\.aws\/credentials|\.cursor\/mcp\.json|\/etc\/(?:passwd|shadow)\b)/i,
+]
+
+function ordersIn(text: string): string[] {
+  return ORDERS.flatMap((pattern) => pattern.exec(text)?.[0] ?? [])
+}
+
+/** A name that is no ordinary word: with an underscore or a slash in it, or in camel case. */
+function namesIn(text: string, otherTools: OtherTools): string[] {
+  const words = text.match(/[A-Za-z][\w/-]{5,127}/g) ?? []
+  return words.filter((word) => {
+    const name = word.startsWith('mcp__') ? word.slice(5).replace('__', '/') : word
+    return /[_/]|[a-z][A-Z]/.test(name) && otherTools.has(name)
+  })
+}
+
+interface Text {
+  readonly path: string
+  readonly text: string
+  /** Whether it is written for a reader, not a name or a value. */
+  readonly prose: boolean
+}
+
+function* textsIn(definition: unknown): Generator<Text> {
+  const left: { path: string; value: unknown; prose: boolean }[] = [
+    { path: '', value: definition, prose: false },
+  ]
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const { path, value, prose } = next
+    if (typeof value === 'string') yield { path, text: value, prose }
+    else if (Array.isArray(value))
+      for (const [index, item] of value.entries())
+        left.push({ path: `${path}[${index}]`, value: item, prose })
+    else if (isRecord(value))
+      for (const [key, item] of Object.entries(value)) {
+        const inner = memberPath(path, key)
+        if (!KNOWN_KEY.test(key)) yield { path: inner, text: key, prose: false }
+        left.push({ path: inner, value: item, prose: key === 'description' || key === 'title' })
+      }
+  }
+}
+
+/** Most keys are single words, in which nothing can be said. */
+const KNOWN_KEY = /^[\w$-]{0,64}$/
+
+function quoted(text: string): string {
+  const line = visible(text).replace(/\s+/g, ' ')
+  return `"${cutMiddle(line, 80)}"`
+}
