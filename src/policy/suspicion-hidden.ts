@@ -26,9 +26,9 @@ export function hiddenIn(text: string): Hidden[] {
 /** A text as a model may read it: without what cannot be seen, and with tag characters as the letters they stand for. */
 export function plainText(text: string): string {
   if (!UNSEEN.test(text)) return text
-  return text.replace(UNSEEN_ALL, (character) =>
-    /^[\n\r\t]$/.test(character) ? character : isTag(character) ? letterOf(character) : '',
-  )
+  return text
+    .replace(/[\u{E0000}-\u{E007F}]+/gu, (tags) => ` ${Array.from(tags, letterOf).join('')} `)
+    .replace(UNSEEN_ALL, (character) => (/^[\n\r\t]$/.test(character) ? character : ''))
 }
 
 // --- internal ---

@@ -79,8 +79,8 @@ const LONG = 10_000
 const MOST = 5
 
 /**
- * Orders to a model, as attacks word them. Every gap is bounded, so the time is linear in the text. Of 121 honest
- * descriptions five are flagged; see the test.
+ * Orders to a model, as attacks word them. Every gap is bounded, so the time is linear in the text. The tests
+ * have honest descriptions, too, and say how many are flagged.
  */
 const ORDERS: readonly RegExp[] = [
   /\b(?:ignore|disregard|forget|override)\s+(?:\w+\s+){0,3}(?:previous|prior|above|earlier|other|system)\b/i,
@@ -88,7 +88,8 @@ const ORDERS: readonly RegExp[] = [
   /<\s{0,3}\/?\s{0,3}(?:important|critical|system|instructions?|secret|hidden|admin)\s{0,3}>/i,
   /\b(?:do not|don['’]t|never|without)\s+(?:\w+\s+){0,3}(?:tell|mention|inform|reveal|notify|alert|disclose)\w{0,3}\s+(?:\w+\s+){0,4}(?:user|human|person|anyone|them)\b/i,
   /\bbefore\s+(?:using|calling|invoking|running)\s+(?:this|any|other|another)\s+(?:other\s+)?(?:tool|function)s?\b/i,
-  /\b(?:you|the model|the assistant)\s+must\b/i,
+  // What somebody must have or give for a call to work is what honest descriptions say.
+  /\b(?:you|the model|the assistant)\s+must\b(?!\s+(?:also\s+|first\s+)?(?:provide|specify|have|be|supply|own|enable|install|configure|grant)\b)/i,
   /\b(?:send|post|upload|forward|transmit|submit)\b[^.\n]{0,120}\bto\s+https?:\/\//i,
   /(?:~\/\.ssh\b|\bid_(?:rsa|ed25519)\b|\.aws\/credentials|\.cursor\/mcp\.json|\/etc\/(?:passwd|shadow)\b)/i,
 ]
@@ -114,22 +115,27 @@ interface Text {
 }
 
 function* textsIn(definition: unknown): Generator<Text> {
-  const left: { path: string; value: unknown; prose: boolean }[] = [
-    { path: '', value: definition, prose: false },
-  ]
+  // Its own stack, and in the order of the text: the last in is the first out.
+  const left: Item[] = [{ path: '', value: definition, prose: false }]
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     const { path, value, prose } = next
     if (typeof value === 'string') yield { path, text: value, prose }
     else if (Array.isArray(value))
-      for (const [index, item] of value.entries())
+      for (const [index, item] of [...value.entries()].reverse())
         left.push({ path: `${path}[${index}]`, value: item, prose })
     else if (isRecord(value))
-      for (const [key, item] of Object.entries(value)) {
+      for (const [key, item] of Object.entries(value).reverse()) {
         const inner = memberPath(path, key)
-        if (!KNOWN_KEY.test(key)) yield { path: inner, text: key, prose: false }
         left.push({ path: inner, value: item, prose: key === 'description' || key === 'title' })
+        if (!KNOWN_KEY.test(key)) left.push({ path: inner, value: key, prose: false })
       }
   }
+}
+
+interface Item {
+  readonly path: string
+  readonly value: unknown
+  readonly prose: boolean
 }
 
 /** Most keys are single words, in which nothing can be said. */
