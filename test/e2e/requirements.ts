@@ -95,5 +95,5 @@ export const REQUIREMENTS: readonly Requirement[] = [
   partial('E6', 'the bridge', 'events'),
   done('E7', 'cached definitions'),
   done('E8', 'health checks'),
-  planned('E9', 'versions of tool schemas'),
+  partial('E9', 'versions of tool schemas', 'refusing changed tools in lists and calls'),
 ]
