@@ -1,7 +1,7 @@
 // Questions about accepted definitions: asked of the running gateway, which judges by them, else of the store itself.
 
 import type { Snapshot } from '../config/snapshot.ts'
-import type { PinDiff, ShownPin } from '../policy/pins.ts'
+import type { PinDiff, ShownPin } from '../policy/pin-shown.ts'
 import { askGateway, gatewayRuns } from './gateway-client.ts'
 import { withStore } from './recorded.ts'
 import type { Session } from './session.ts'

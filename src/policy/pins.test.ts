@@ -168,6 +168,7 @@ test('[E9] two processes on one file: who sees first decides, and acceptance rea
   two.see('docs', [TWO])
   await two.close()
   expect(two.list()).toMatchObject([{ state: 'changed', fingerprint: FIRST }])
+  expect(changes.map(({ kind }) => kind)).toEqual(['changed'])
 
   one.see('docs', [TWO])
   await one.accept('docs', 'search', SECOND, 'ann')

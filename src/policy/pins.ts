@@ -5,19 +5,11 @@ import { Fault } from '../base/fault.ts'
 import { nearest } from '../base/suggest.ts'
 import type { Tool } from '../connect/definitions.ts'
 import type { Pin, Pins } from '../store/policy.ts'
-import {
-  firstPin,
-  INSTRUCTIONS,
-  instructionsTool,
-  judged,
-  Offer,
-  offersOf,
-  type PinState,
-  stateOf,
-} from './pin.ts'
-import { type Change, definitionIn, diffOf } from './pin-diff.ts'
+import { firstPin, INSTRUCTIONS, instructionsTool, judged, Offer, offersOf } from './pin.ts'
+import { diffOf } from './pin-diff.ts'
+import { addressOf, type PinDiff, type ShownPin, shown } from './pin-shown.ts'
 import { PinWriter } from './pin-writer.ts'
-import { type Suspicion, suspicionsIn, ToolNames } from './suspicion.ts'
+import { ToolNames } from './suspicion.ts'
 
 export type PinVerdict = 'new' | 'accepted' | 'changed'
 
@@ -35,30 +27,6 @@ export interface PinBoardOptions {
   onChange?(change: PinChange): void
   /** Told what a person should know and that stops nothing. Must not throw. */
   onTrouble(message: string): void
-  /** For tests. */
-  readonly now?: (() => number) | undefined
-}
-
-/** A pin as it is shown to people and programs. */
-export interface ShownPin {
-  readonly server: string
-  readonly tool: string
-  readonly address: string
-  readonly state: PinState
-  /** Of the accepted definition. */
-  readonly fingerprint: string
-  /** The definition that waits to be accepted. */
-  readonly pending?: { readonly fingerprint: string; readonly seenAt: number } | undefined
-  readonly firstSeen: number
-  readonly acceptedAt: number
-  readonly removedAt?: number | undefined
-  /** What should make a person look, in the definition that waits, else in the accepted one. */
-  readonly flags: readonly Suspicion[]
-}
-
-/** A pin with what the waiting definition changes. */
-export interface PinDiff extends ShownPin {
-  readonly changes: readonly Change[]
 }
 
 export class PinBoard {
@@ -69,6 +37,7 @@ export class PinBoard {
   /** What servers offer in this process, by server. */
   readonly #live = new Map<string, Live>()
   #version = 0
+  #turn: Promise<unknown> = Promise.resolve()
 
   /** Reads every pin. Rejects when they cannot be read: without them a changed tool would count as new. */
   static async open(store: Pins | undefined, options: PinBoardOptions): Promise<PinBoard> {
@@ -141,16 +110,45 @@ export class PinBoard {
   }
 
   /** Makes the definition of that fingerprint, which a person was shown, the accepted one. */
-  async accept(server: string, tool: string, fingerprint: string, by: string): Promise<ShownPin> {
+  accept(server: string, tool: string, fingerprint: string, by: string): Promise<ShownPin> {
+    return this.#inTurn(() => this.#accept(server, tool, fingerprint, by))
+  }
+
+  /** Reads the store again: another process may have accepted something. */
+  refresh(): Promise<void> {
+    return this.#inTurn(() => this.#read())
+  }
+
+  /** Resolves when everything is written, or could not be. */
+  async close(): Promise<void> {
+    await this.#turn
+    await this.#writer.flush()
+  }
+
+  // --- internal ---
+
+  /** One after the other: what was read before something was accepted must not be taken over after it. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#turn.then(work)
+    this.#turn = mine.catch(() => undefined)
+    return mine
+  }
+
+  async #read(): Promise<void> {
+    await this.#writer.flush()
+    for (const pin of (await this.#store?.list()) ?? []) this.#adopt(pin)
+  }
+
+  async #accept(server: string, tool: string, fingerprint: string, by: string): Promise<ShownPin> {
     const { pending } = this.#known(server, tool)
     if (pending?.fingerprint !== fingerprint) return this.#settled(server, tool, fingerprint)
-    const now = this.#now()
+    const now = Date.now()
     // Another process may see another definition of it, and have written that.
     this.#writer.add(addressOf(server, tool), () => ({ ...this.#known(server, tool), pending }))
     await this.#writer.flush()
     const done = (await this.#store?.accept(server, tool, fingerprint, now)) ?? true
     if (!done) {
-      await this.refresh()
+      await this.#read()
       return this.#settled(server, tool, fingerprint)
     }
     const { firstSeen, removedAt } = this.#known(server, tool)
@@ -158,19 +156,6 @@ export class PinBoard {
     this.#adopt({ server, tool, fingerprint, definition, firstSeen, acceptedAt: now, removedAt }, by)
     return shown(this.#known(server, tool), this.#names())
   }
-
-  /** Reads the store again: another process may have accepted something. */
-  async refresh(): Promise<void> {
-    await this.#writer.flush()
-    for (const pin of (await this.#store?.list()) ?? []) this.#adopt(pin)
-  }
-
-  /** Resolves when everything is written, or could not be. */
-  async close(): Promise<void> {
-    await this.#writer.flush()
-  }
-
-  // --- internal ---
 
   #find(server: string, tool: string): Pin | undefined {
     return this.#pins.get(server)?.get(tool)
@@ -203,8 +188,8 @@ export class PinBoard {
     if (before === undefined && offer === undefined) return
     const pin =
       before !== undefined
-        ? judged(before, offer, this.#now())
-        : offer && firstPin(server, tool, offer, this.#now())
+        ? judged(before, offer, Date.now())
+        : offer && firstPin(server, tool, offer, Date.now())
     if (pin === undefined || pin === before) return
     this.#put(pin)
     this.#writer.add(addressOf(server, tool), () => this.#find(server, tool) ?? pin)
@@ -221,7 +206,8 @@ export class PinBoard {
     const waits = pending?.fingerprint === pin.fingerprint ? undefined : pending
     if (before === undefined || !isSame(before, { ...pin, pending: waits, removedAt }))
       this.#put({ ...pin, pending: waits, removedAt })
-    if (before !== undefined && before.fingerprint !== pin.fingerprint)
+    // Else another process saw it first, as another, and nobody accepted anything.
+    if (before?.pending?.fingerprint === pin.fingerprint && before.fingerprint !== pin.fingerprint)
       this.#tell({ server, tool, kind: 'accepted', by })
     if (live) this.#judge(server, tool, live.offers.get(tool))
   }
@@ -244,10 +230,6 @@ export class PinBoard {
   #tell(change: PinChange): void {
     this.#options.onChange?.(change)
   }
-
-  #now(): number {
-    return this.#options.now?.() ?? Date.now()
-  }
 }
 
 // --- internal ---
@@ -258,10 +240,6 @@ interface Live {
   readonly offers: ReadonlyMap<string, Offer>
 }
 
-function addressOf(server: string, tool: string): string {
-  return `${server}/${tool}`
-}
-
 function isSame(one: Pin, other: Pin): boolean {
   return (
     one.fingerprint === other.fingerprint &&
@@ -269,20 +247,4 @@ function isSame(one: Pin, other: Pin): boolean {
     one.removedAt === other.removedAt &&
     one.pending?.fingerprint === other.pending?.fingerprint
   )
-}
-
-function shown(pin: Pin, names: ToolNames): ShownPin {
-  const { server, tool, fingerprint, pending, firstSeen, acceptedAt, removedAt } = pin
-  return {
-    server,
-    tool,
-    address: addressOf(server, tool),
-    state: stateOf(pin),
-    fingerprint,
-    ...(pending && { pending: { fingerprint: pending.fingerprint, seenAt: pending.seenAt } }),
-    firstSeen,
-    acceptedAt,
-    ...(removedAt !== undefined && { removedAt }),
-    flags: suspicionsIn(definitionIn((pending ?? pin).definition), names.besides(server)),
-  }
 }

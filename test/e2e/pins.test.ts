@@ -201,6 +201,7 @@ test('[E9] hostile definitions are flagged and shown harmless; those of the refe
     everything: official('server-everything', 'stdio'),
     files: official('server-filesystem', '.'),
     memory: official('server-memory'),
+    postgres: official('server-postgres', 'postgresql://127.0.0.1:1/none'),
     hostile: serverCommand('hostile-text'),
     plain: serverCommand('plain'),
   }
