@@ -1,9 +1,10 @@
 // Changed definitions of tools: seen, shown and accepted, on real servers, with and without a gateway.
 
+import { spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
 import { serverCommand } from '../servers/start.ts'
-import type { Answer, Sandbox } from './cli.ts'
+import { type Answer, BINARY, type Sandbox } from './cli.ts'
 import { AGENTS, type HubEvent, place, until, up, userFile } from './hub.ts'
 
 const require = createRequire(import.meta.url)
@@ -172,6 +173,29 @@ test('[E9] a hub tells of changes, and keeps pins for its own time where nothing
   const told = await until(() => events.find(({ type }) => type === 'pin-change'))
   expect(told).toEqual({ type: 'pin-change', server: 'live', tool: 'echo', kind: 'changed' })
   expect(hub.pins.list().find(({ state }) => state === 'changed')?.address).toBe('live/echo')
+})
+
+test('[E9] at a terminal the whole change is shown and a person is asked; anything but yes is no', async () => {
+  const { sandbox } = place()
+  const { offer } = changeable(sandbox)
+  offer([tool('search', 'Finds')])
+  await sandbox.run(['tools', 'docs'])
+  const long = `Finds ${'and finds '.repeat(200)}\u001b[2Jeverything`
+  offer([tool('search', long)])
+  await sandbox.run(['tools', 'docs'])
+  const answer = (word: string) =>
+    spawnSync('script', ['-qec', `'${process.execPath}' '${BINARY}' pins accept docs/search`, '/dev/null'], {
+      cwd: sandbox.project,
+      env: sandbox.env({ NO_COLOR: '1' }),
+      input: `${word}\n`,
+      encoding: 'utf8',
+    })
+  const no = answer('maybe')
+  expect(no.stdout).toContain(long.replace('\u001b', '⟨U+001B⟩'))
+  expect(no.stdout).toContain('Accept this? [y/N]')
+  expect([no.status, await states(sandbox)]).toEqual([1, ['docs/search changed']])
+  const yes = answer('yes')
+  expect([yes.status, await states(sandbox)]).toEqual([0, ['docs/search accepted']])
 })
 
 test('[E9] what cannot be found is said with the next command', async () => {
