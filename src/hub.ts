@@ -20,7 +20,7 @@ import { recordTrust, trustSubjects } from './config/trust.ts'
 import type { Handlers } from './connect/answers.ts'
 import type { Connection } from './connect/connection.ts'
 import type { InProcessServer } from './connect/in-process.ts'
-import { type HubConfig, type HubServer, withoutInstances } from './connect/instances.ts'
+import { type HubConfig, type HubServer, settingsOf, withoutInstances } from './connect/instances.ts'
 import { type Applied, type Change, Manager } from './connect/manager.ts'
 import { closeInheritedFiles } from './connect/process/inherited-files.ts'
 import { type Ledger, openLedger, reapDeadOwners } from './connect/process/ledger.ts'
@@ -397,8 +397,3 @@ const NO_RULES = new Rulebook({
   assignments: [],
   servers: new Map(),
 })
-
-/** Everything of a configuration but its servers. */
-function settingsOf({ config: { servers: _, ...settings } }: Snapshot): HubConfig {
-  return settings
-}

@@ -34,7 +34,6 @@ export const CODES = {
   TOOL_EXISTS: 'a tool has that name already',
   ARGUMENTS_INVALID: 'the arguments do not fit the tool',
   TOOL_UNKNOWN: 'a server has no tool of that name',
-  TOOL_CHANGED: 'a tool is not what was accepted, and waits for a person to look',
   TOOL_FAILED: 'a tool answered that it failed',
   NO_ACCESS: 'the agent may not use that server or tool',
   APPROVAL_PENDING: 'a person is asked, and has not answered yet',

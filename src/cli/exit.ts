@@ -49,7 +49,6 @@ const CODES: Readonly<Partial<Record<Code, number>>> = {
   TOOL_CHANGED: EXIT.denied,
   NOT_TRUSTED: EXIT.denied,
   APPROVAL_DENIED: EXIT.denied,
-  TOOL_CHANGED: EXIT.denied,
   APPROVAL_PENDING: EXIT.approvalPending,
   CALL_CANCELLED: EXIT.interrupted,
 }

@@ -2,6 +2,7 @@
 
 import { isRecord } from '../base/record.ts'
 import type { ServerInput } from '../config/schema-server.ts'
+import type { Snapshot } from '../config/snapshot.ts'
 import type { InProcessServer } from './in-process.ts'
 
 /** A server as a program gives it: an entry, or an SDK server object that lives in this process. */
@@ -25,4 +26,9 @@ export function withoutInstances(config: HubConfig): {
     return [name, rest]
   })
   return { config: { ...config, servers: Object.fromEntries(servers) }, instances }
+}
+
+/** Everything of a configuration but its servers. */
+export function settingsOf({ config: { servers: _, ...settings } }: Snapshot): HubConfig {
+  return settings
 }

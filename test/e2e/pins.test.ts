@@ -152,7 +152,10 @@ test('[E9] through a running gateway: a change in the middle is seen at once, an
   })
   const body = JSON.stringify({ server: 'live', tool: 'echo', fingerprint: shown.pending.fingerprint })
   const late = await fetch(`${gateway.url}/api/pins/accept`, { method: 'POST', headers, body })
-  expect([late.status, await late.json()]).toMatchObject([409, { code: 'TOOL_CHANGED' }])
+  expect(await late.json()).toMatchObject({
+    code: 'TOOL_CHANGED',
+    hint: expect.stringContaining('pins diff'),
+  })
 
   const accepted = await sandbox.run(['pins', 'accept', 'live/echo', '--yes', '--json'])
   expect(accepted.json.accepted).toMatchObject([{ address: 'live/echo' }])
