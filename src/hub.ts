@@ -281,14 +281,15 @@ export class Hub {
     const trouble = (message: string) => this.#emit({ type: 'trouble', message })
     try {
       if (this.#options.store !== 'none') this.#records = await Records.open(active, trouble)
-      this.#brakes = await Brakes.open({
-        store: this.#records?.store,
-        expiry: () => this.snapshot.config.approvals.expire,
-        onApproval: (approval) => this.#emit({ type: 'approval', approval }),
-        onTrouble: trouble,
-      })
       await this.#pins.open(this.#records?.store.pins, {
         onChange: (change) => this.#emit({ type: 'pin-change', ...change }),
+        onTrouble: trouble,
+      })
+      this.#brakes = await Brakes.open({
+        store: this.#records?.store,
+        pins: this.#pins.board,
+        expiry: () => this.snapshot.config.approvals.expire,
+        onApproval: (approval) => this.#emit({ type: 'approval', approval }),
         onTrouble: trouble,
       })
     } catch (error) {

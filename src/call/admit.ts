@@ -5,7 +5,7 @@ import { nearest } from '../base/suggest.ts'
 import type { Connection } from '../connect/connection.ts'
 import type { Actor } from '../policy/access.ts'
 import { type Decision, decide, type Step } from '../policy/decide.ts'
-import type { OwnTool, RegisteredTool } from '../registry/registry.ts'
+import { type OwnTool, type RegisteredTool, serverTool } from '../registry/registry.ts'
 import type { CallContext } from './context.ts'
 
 /** What a request is about: a tool of a server, another request to it (`#method`), or a native tool (no server). */
@@ -90,6 +90,8 @@ export function verdictOn(
       : server === ''
         ? registry.native(tool)?.tool
         : connection?.tool(tool)?.tool
+  const { memories, pins } = brakes() ?? {}
+  const isTool = connection !== undefined && tool !== undefined && definition !== undefined
   return decide(
     {
       enabled: book.enabled,
@@ -99,10 +101,10 @@ export function verdictOn(
       tool,
       annotations: definition?.annotations,
       reads: server === '' && tool !== undefined && registry.native(tool)?.native.reads === true,
+      changed:
+        isTool && pins?.verdict(server, tool, serverTool(connection, definition).fingerprint) === 'changed',
       remembered:
-        actor.kind === 'owner' || tool === undefined
-          ? undefined
-          : brakes()?.memories.about(actor.id, server, tool),
+        actor.kind === 'owner' || tool === undefined ? undefined : memories?.about(actor.id, server, tool),
     },
     tell,
   )

@@ -1,7 +1,9 @@
-// What stands between a call that somebody may make and its being made: a person who is asked first.
+// What stands between a call that somebody may make and its being made: a person who is asked first, and a definition
+// that must be the accepted one.
 
 import { ApprovalDesk } from '../policy/approvals.ts'
 import { Memories } from '../policy/memories.ts'
+import type { PinBoard } from '../policy/pins.ts'
 import type { Approval } from '../store/policy.ts'
 import type { Store } from '../store/store.ts'
 import { ForgetfulApprovals, ForgetfulRules } from './forgetful.ts'
@@ -9,6 +11,8 @@ import { ForgetfulApprovals, ForgetfulRules } from './forgetful.ts'
 interface BrakesOptions {
   /** Undefined where nothing is kept: then it is all forgotten at the end. */
   readonly store: Pick<Store, 'approvals' | 'rules'> | undefined
+  /** Accepted definitions; undefined where nothing is called. */
+  readonly pins?: PinBoard | undefined
   /** Milliseconds for which a question can be answered. */
   readonly expiry: () => number
   readonly onApproval: (approval: Approval) => void
@@ -18,24 +22,27 @@ interface BrakesOptions {
 export class Brakes {
   readonly desk: ApprovalDesk
   readonly memories: Memories
+  readonly pins: PinBoard | undefined
 
-  private constructor(desk: ApprovalDesk, memories: Memories) {
+  private constructor(desk: ApprovalDesk, memories: Memories, pins: PinBoard | undefined) {
     this.desk = desk
     this.memories = memories
+    this.pins = pins
   }
 
-  static async open({ store, expiry, onApproval, onTrouble }: BrakesOptions): Promise<Brakes> {
+  static async open({ store, pins, expiry, onApproval, onTrouble }: BrakesOptions): Promise<Brakes> {
     const memories = await Memories.open(store?.rules ?? new ForgetfulRules())
     const approvals = store?.approvals ?? new ForgetfulApprovals()
     return new Brakes(
       new ApprovalDesk({ approvals, memories, expiry, onChange: onApproval, onTrouble }),
       memories,
+      pins,
     )
   }
 
   /** Grows with everything that may change what is decided. */
   get version(): number {
-    return this.memories.version
+    return this.memories.version + (this.pins?.version ?? 0)
   }
 
   close(): void {

@@ -1,6 +1,7 @@
 // From an address to what is called: what it names, whether it may be called, and its definition. What was found once is
 // found again at no cost until the tools, their servers or the rules change.
 
+import { Fault } from '../base/fault.ts'
 import type { Stop } from '../base/stop.ts'
 import type { Connection } from '../connect/connection.ts'
 import { awake } from '../connect/send.ts'
@@ -44,15 +45,38 @@ export function findRoute(
   address: string,
   waiting: Waiting,
   refuse: () => void,
+): Route | OwnRoute | Promise<Route | OwnRoute> {
+  try {
+    return routeNow(context, actor, target, address, waiting, refuse)
+  } catch (error) {
+    const pins = context.brakes()?.pins
+    if (!(error instanceof Fault && error.code === 'TOOL_CHANGED') || pins === undefined) throw error
+    // Another process may have accepted it.
+    return pins.refresh().then(() => routeNow(context, actor, target, address, waiting, refuse))
+  }
+}
+
+// --- internal ---
+
+function routeNow(
+  context: CallContext,
+  actor: Actor,
+  target: Target,
+  address: string,
+  waiting: Waiting,
+  refuse: () => void,
 ): Route | OwnRoute | Promise<Route> {
   const view = context.views.of(actor)
   const admitted = admit(context, actor, target)
+  const pins = context.brakes()?.pins
   refuse()
   // Who sees a native tool may depend on more than is known here.
   if (admitted.kind === 'native') return { ...admitted, target }
   const { connection, leave } = admitted
   const routeTo = (known: KnownTool): Route => {
     const entry = serverTool(connection, known.tool)
+    if (pins?.verdict(target.server, target.tool, entry.fingerprint) === 'new')
+      pins.first(target.server, known.tool)
     const route: Route = { kind: 'server', target, entry, connection, known, leave }
     // What was decided before something changed is not kept for after it.
     if (context.views.of(actor) === view) view.routes.set(address, route)
@@ -61,8 +85,6 @@ export function findRoute(
   const known = connection.tool(target.tool)
   return known ? routeTo(known) : findTool(context, actor, connection, target.tool, waiting).then(routeTo)
 }
-
-// --- internal ---
 
 /** A tool that is not known yet: of a server that was never up, or whose list is old. */
 async function findTool(

@@ -128,8 +128,8 @@ export class Connection {
   }
 
   /** Asks it once more for its tools, for a name that is not among them; not every server says that they changed. */
-  async relist(): Promise<void> {
-    if (this.#list.isOld) await this.#fetchTools()
+  async relist(isKnownOld = this.#list.isOld): Promise<void> {
+    if (isKnownOld) await this.#fetchTools()
   }
 
   /** Fires when it is stopped. */

@@ -9,18 +9,12 @@ import type { Connection } from '../connect/connection.ts'
 import type { Hub } from '../hub.ts'
 import type { Actor } from '../policy/access.ts'
 import { type Agreement, ERROR, LEGACY_METHODS, LEGACY_VERSIONS, META, MODERN_VERSION } from '../wire/era.ts'
-import {
-  errorOf,
-  memberValue,
-  type ReplyMessage,
-  type RequestMessage,
-  readMessage,
-  slice,
-} from '../wire/message.ts'
+import { errorOf, type RequestMessage, readMessage, slice } from '../wire/message.ts'
 import { nameIn, param, type RawParams, readParams } from '../wire/params.ts'
 import { replyFault, statusOf } from './faults.ts'
 import { checkModern, checkParamHeaders, claimsModern } from './headers.ts'
 import type { Reply } from './reply.ts'
+import { judgedPage } from './tool-page.ts'
 import { answerFor, notificationFor } from './translate.ts'
 
 export interface Incoming {
@@ -93,11 +87,12 @@ export class McpEndpoint {
         // Nobody knows yet how it speaks; it finds that out when it starts.
         if (!connection.agreement) await connection.ready(asked.gone)
         const { agreement } = connection
-        if (agreement?.era === 'legacy') return reply.result(message.id, discovered(agreement))
+        if (agreement?.era === 'legacy')
+          return reply.result(message.id, discovered(agreement, this.#instructions(connection)))
       }
     } else {
       if (message.method === 'initialize')
-        return reply.result(message.id, await initialize(connection, asked))
+        return reply.result(message.id, await this.#initialize(connection, asked))
       if (message.method === 'ping' || message.method === 'logging/setLevel')
         return reply.result(message.id, {})
       if (message.method === 'server/discover' || message.method.startsWith('subscriptions/'))
@@ -139,10 +134,24 @@ export class McpEndpoint {
         },
       )
       const status = modern && answer.kind === 'error' ? statusOf(errorOf(answer)) : 200
-      reply.send(answerFor(era, from, method, id, filtered(this.#hub, asked, answer)), status)
+      const judged = method === 'tools/list' ? judgedPage(this.#hub, actor, server, answer) : answer
+      reply.send(answerFor(era, from, method, id, judged), status)
     } finally {
       this.#streams.delete(stream)
     }
+  }
+
+  /** What concerns the connection between the two is answered here, from what the server said of itself. */
+  async #initialize(connection: Connection, { params, gone }: Asked): Promise<object> {
+    if (!connection.agreement) await connection.ready(gone)
+    return initialized(connection.agreement, this.#instructions(connection), param(params, 'protocolVersion'))
+  }
+
+  /** What a server tells models of itself, as long as that is what was accepted. */
+  #instructions({ name, agreement }: Connection): { instructions?: string } {
+    const { instructions } = agreement ?? {}
+    if (instructions === undefined) return {}
+    return this.#hub.pins.instructionsVerdict(name, instructions) === 'changed' ? {} : { instructions }
   }
 
   /** Ends the streams of those who may not use their server any more. */
@@ -160,27 +169,6 @@ interface Stream {
 
 // --- internal ---
 
-/** A list of tools without those that the one who asks may not call. When none is left, the reason is told. */
-function filtered(hub: Hub, { actor, server, message }: Asked, answer: ReplyMessage): ReplyMessage {
-  if (message.method !== 'tools/list' || answer.kind !== 'result') return answer
-  const { context } = hub
-  const connection = context.manager.get(server)
-  if (!context.rules().hides(actor, server) && !connection.leavesOut) return answer
-  const result = memberValue(answer, 'result') as { tools?: unknown; _meta?: object }
-  const tools = Array.isArray(result.tools) ? result.tools : []
-  const kept = tools.filter(
-    ({ name }) =>
-      connection.tool(String(name)) !== undefined &&
-      verdictOn(context, actor, { server, tool: String(name) }).verdict !== 'deny',
-  )
-  const reason = kept.length === 0 && tools.length > 0 ? `none of ${server}'s tools may be used` : undefined
-  const meta = reason === undefined ? {} : { _meta: { ...result._meta, 'busbar/reason': reason } }
-  const bytes = Buffer.from(
-    JSON.stringify({ jsonrpc: '2.0', id: answer.id, result: { ...result, tools: kept, ...meta } }),
-  )
-  return readMessage(bytes) as ReplyMessage
-}
-
 function notFound(reply: Reply, { id, method }: RequestMessage, status = 404): void {
   reply.error(id, { code: ERROR.methodNotFound, message: `${method} is not known here` }, status)
 }
@@ -191,30 +179,28 @@ function offered(capabilities: Agreement['capabilities']): Record<string, object
   return Object.fromEntries(kept.filter((name) => capabilities[name] !== undefined).map((name) => [name, {}]))
 }
 
-/** What concerns the connection between the two is answered here, from what the server said of itself. */
-async function initialize(connection: Connection, { params, gone }: Asked): Promise<object> {
-  if (!connection.agreement) await connection.ready(gone)
-  return initialized(connection.agreement, param(params, 'protocolVersion'))
-}
-
-function initialized(agreement: Agreement | undefined, requested: unknown): object {
+function initialized(
+  agreement: Agreement | undefined,
+  instructions: { instructions?: string },
+  requested: unknown,
+): object {
   if (agreement === undefined) throw new Fault('SERVER_UNREACHABLE', 'the server has not answered yet')
   const version = typeof requested === 'string' && LEGACY_VERSIONS.includes(requested) ? requested : undefined
   return {
     protocolVersion: version ?? LEGACY_VERSIONS[0],
     capabilities: offered(agreement.capabilities),
     serverInfo: agreement.serverInfo ?? { name: 'unknown', version: '' },
-    ...(agreement.instructions === undefined ? {} : { instructions: agreement.instructions }),
+    ...instructions,
   }
 }
 
-function discovered(agreement: Agreement): object {
+function discovered(agreement: Agreement, instructions: { instructions?: string }): object {
   const { logging: _, ...capabilities } = offered(agreement.capabilities)
   return {
     resultType: 'complete',
     supportedVersions: [MODERN_VERSION],
     capabilities,
-    ...(agreement.instructions === undefined ? {} : { instructions: agreement.instructions }),
+    ...instructions,
     ttlMs: 0,
     cacheScope: 'private',
     ...(agreement.serverInfo ? { _meta: { [META.server]: agreement.serverInfo } } : {}),

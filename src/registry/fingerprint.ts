@@ -6,6 +6,16 @@ import type { Tool } from '../connect/definitions.ts'
 
 /** 32 hexadecimal characters over the tool's definition; the order of keys and unknown members do not count. */
 export function fingerprint(tool: Tool): string {
+  const known = KNOWN.get(tool)
+  if (known !== undefined) return known
   const { name, title, description, inputSchema, outputSchema, annotations } = tool
-  return sha256(canonical({ name, title, description, inputSchema, outputSchema, annotations })).slice(0, 32)
+  const definition = { name, title, description, inputSchema, outputSchema, annotations }
+  const made = sha256(canonical(definition)).slice(0, 32)
+  KNOWN.set(tool, made)
+  return made
 }
+
+// --- internal ---
+
+/** Definitions are never changed, and each is asked about by several parts. */
+const KNOWN = new WeakMap<Tool, string>()
