@@ -29,6 +29,16 @@ function busbar(args, expected = 0) {
   if (status !== expected) throw new Error(`exit ${status} instead of ${expected}`)
 }
 
+/** The id of the question that waits. */
+function openQuestion() {
+  const { stdout } = spawnSync(process.execPath, [binary, 'approve', 'list', '--json'], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  })
+  return JSON.parse(stdout).approvals[0].id
+}
+
 /** Runs the gateway for as long as `work` takes; Ctrl-C is how a person would end it. */
 async function withGateway(config, work) {
   console.log(`\n$ busbar up --port 0 --config ${config} --json &`)
@@ -72,10 +82,15 @@ try {
   say('A server is started, asked what it has, and called; then nothing of it is left:')
   busbar(['list', '--check', 'notes'])
   busbar(['tools', 'notes'])
-  busbar(['call', 'notes/add', 'text=It works', '--agent', 'cto'])
+  busbar(['call', 'notes/add', 'text=It works'])
+  say('An agent has to ask a person first, who sees the very call; the answer is good for that, once:')
+  busbar(['call', 'notes/add', 'text=May I?', '--agent', 'cto'], 7)
+  busbar(['approve', 'list'])
+  busbar(['approve', 'allow', openQuestion()])
+  busbar(['call', 'notes/add', 'text=May I?', '--agent', 'cto'])
   say('The gateway: any MCP client, with the token of an agent:')
   const only = { servers: { notes: { command: 'node', args: ['${workspaceFolder}/notes.mjs'] } } }
-  const agents = { cto: { servers: ['notes'], token: '${CTO_TOKEN}' } }
+  const agents = { cto: { servers: ['notes'], token: '${CTO_TOKEN}', approval: 'never' } }
   writeFileSync(join(folder, 'gateway.json'), JSON.stringify({ ...only, agents }))
   busbar(['trust', '--yes', '--config', 'gateway.json'])
   await withGateway('gateway.json', async ({ url }) => {

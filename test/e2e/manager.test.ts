@@ -305,6 +305,7 @@ test('[B10][D12] a call that comes while its server is being stopped never makes
 })
 
 const TEAM = {
+  defaults: { approval: 'never' as const },
   servers: { docs: plain, code: plain, spare: plain },
   agents: {
     writer: { servers: ['docs'], workers: { proof: { servers: ['docs'] } } },

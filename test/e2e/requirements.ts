@@ -51,7 +51,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   done('B11', 'headers on every request, pooled connections'),
   done('B12', 'toggle hides tools and keeps the connection'),
   done('B13', 'a server’s error is a tool result'),
-  planned('B14', 'annotations feed the decision'),
+  done('B14', 'annotations feed the decision'),
   partial('B15', 'MCP prompts', 'prompts through the gateway for legacy sessions and all servers at once'),
   done('C1', 'a client'),
   done('C2', 'stdio, http with fallback, websocket'),
@@ -76,7 +76,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   planned('D8', 'model-facing tools of the sub-agent'),
   planned('D9', 'what the sub-agent may do'),
   planned('D10', 'messages over HTTP while it works'),
-  planned('D11', 'approvals'),
+  partial('D11', 'approvals', 'the console'),
   done('D12', 'a process of its own for each server'),
   partial('D13', 'failure is logged, backed off and told', 'telling it in conversations and the console'),
   partial(
@@ -95,5 +95,5 @@ export const REQUIREMENTS: readonly Requirement[] = [
   partial('E6', 'the bridge', 'events'),
   done('E7', 'cached definitions'),
   done('E8', 'health checks'),
-  partial('E9', 'versions of tool schemas', 'refusing changed tools in lists and calls'),
+  done('E9', 'versions of tool schemas'),
 ]
