@@ -11,8 +11,8 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs'
-import { join } from 'node:path'
-import { newMarker, ownerOf } from '../connect/process/marker.ts'
+import { basename, join } from 'node:path'
+import { ownerOf } from '../connect/process/marker.ts'
 import { findProcess } from '../connect/process/table.ts'
 import { type Line, parseLine } from './line.ts'
 
@@ -26,9 +26,9 @@ export class Journal {
   #size = 0
   #torn = false
 
-  /** The name tells whose it is. */
-  constructor(folder: string, write: Write = writeSync) {
-    this.path = join(folder, `${newMarker()}${SUFFIX}`)
+  /** The name tells whose it is: an owner's first journal, or a later one of the same. */
+  constructor(folder: string, owner: string, part: number, write: Write = writeSync) {
+    this.path = join(folder, `${owner}${part === 0 ? '' : `-${part}`}${SUFFIX}`)
     const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_EXCL
     this.#file = openSync(this.path, flags, 0o600)
     this.#write = write
@@ -69,11 +69,19 @@ export class Journal {
 /** The journals of processes that are dead for certain. */
 export function orphans(folder: string): string[] {
   return readdirSync(folder)
-    .filter((name) => {
-      const owner = name.endsWith(SUFFIX) ? ownerOf(name.slice(0, -SUFFIX.length)) : undefined
-      return owner !== undefined && findProcess(owner.pid)?.started !== owner.started
-    })
+    .filter((name) => name.endsWith(SUFFIX) && isDead(journalOwner(name)))
     .map((name) => join(folder, name))
+}
+
+/** Whose a journal is: a mark, which also stands for its process wherever that has taken something. */
+export function journalOwner(path: string): string {
+  return basename(path).replace(/(?:-\d+)?\.journal$/, '')
+}
+
+/** Whether the process behind a mark is dead for certain; what is no mark is not. */
+export function isDead(mark: string): boolean {
+  const owner = ownerOf(mark)
+  return owner !== undefined && findProcess(owner.pid)?.started !== owner.started
 }
 
 /** The whole lines of a journal, which may be longer than memory: it grew while the store could not be written. */

@@ -13,6 +13,8 @@ export interface CallStart {
   readonly startedAt: number
   readonly requestBytes: number
   readonly arguments?: string | undefined
+  /** Energy that was set aside for it: what it cost when nobody will ever know better. */
+  readonly reserved?: number | undefined
 }
 
 export interface CallEnd {
@@ -37,7 +39,8 @@ export type Line =
 export function beginLine(ticket: number, start: CallStart): string {
   return (
     `["b",${ticket},${quote(start.id)},${namesText(start)},${optional(start.conversation)},${finite(start.startedAt)},` +
-    `${finite(start.requestBytes)},${optional(start.arguments)}]\n`
+    `${finite(start.requestBytes)},${optional(start.arguments)}` +
+    `${start.reserved === undefined ? '' : `,${finite(start.reserved)}`}]\n`
   )
 }
 
@@ -83,6 +86,8 @@ export class OpenCall implements Invocation {
   readonly requestBytes: number
   resultBytes = 0
   readonly arguments: string | undefined
+  /** Not a part of the row. */
+  readonly reserved: number | undefined
   result: string | undefined
   /** A text and nothing else: whatever is held until the row is written costs more than it would to make the row. */
   #said: string | undefined
@@ -98,6 +103,7 @@ export class OpenCall implements Invocation {
     this.startedAt = start.startedAt
     this.requestBytes = start.requestBytes
     this.arguments = start.arguments
+    this.reserved = start.reserved
   }
 
   /** Takes in how it ended. */
@@ -159,7 +165,7 @@ function finite(value: number): number {
 }
 
 function toStart(fields: readonly unknown[]): CallStart {
-  const [id, agent, server, tool, surface, conversation, startedAt, requestBytes, args] = fields
+  const [id, agent, server, tool, surface, conversation, startedAt, requestBytes, args, reserved] = fields
   return {
     id: text(id) ?? '',
     agent: text(agent) ?? '',
@@ -170,6 +176,7 @@ function toStart(fields: readonly unknown[]): CallStart {
     startedAt: number(startedAt) ?? 0,
     requestBytes: number(requestBytes) ?? 0,
     arguments: text(args),
+    reserved: number(reserved),
   }
 }
 

@@ -160,3 +160,45 @@ test('a line longer than what is read at once is read whole', async () => {
   await open()
   expect((await invocations.list({}))[0]?.arguments).toBe(text)
 })
+
+test('what a call cost is charged with its row, to its agent and to the recorder’s lease [D2]', async () => {
+  const { open, store } = await place()
+  await store.energy.configure(new Map([['cto', { capacity: 10, recovery: 0 }]]))
+  const recorder = await open()
+  await store.energy.lease(recorder.owner, 'cto', () => 5)
+  recorder.end(recorder.begin(call('a', { reserved: 2 })), { ...OK, energy: 1.5 })
+  recorder.begin(call('b', { reserved: 2, startedAt: Date.now() }))
+  await recorder.flush()
+  expect(await store.energy.account('cto')).toMatchObject({ level: 8.5, leased: 3.5 })
+  await recorder.close()
+  // Nobody knows what the second took, so it cost what was set aside for it.
+  expect(await store.energy.account('cto')).toMatchObject({ level: 6.5, leased: 0 })
+  expect(await store.energy.owners()).toEqual([])
+})
+
+test('a dead process’s calls are charged and what it had leased is returned, its lease first used up [D16]', async () => {
+  const { open, store, folder, invocations } = await place()
+  await store.energy.configure(new Map([['cto', { capacity: 100, recovery: 0 }]]))
+  await (await open()).close()
+  const dead = `${deadPid()}.1.${'a'.repeat(16)}`
+  const alive = await open()
+  for (const owner of [dead, alive.owner, 'no mark']) await store.energy.lease(owner, 'cto', () => 10)
+  writeFileSync(
+    join(folder, `${dead}-3.journal`),
+    beginLine(1, call('ended', { reserved: 2 })) +
+      beginLine(2, call('open', { reserved: 3 })) +
+      beginLine(3, call('free')) +
+      endLine(1, { ...OK, energy: 2.5 }),
+  )
+  await open()
+  expect(await store.energy.account('cto')).toMatchObject({ level: 94.5, leased: 20 })
+  expect(await store.energy.owners()).toEqual([alive.owner, 'no mark'].toSorted())
+  const rows = await invocations.list({})
+  expect(rows.map(({ id, energy }) => [id, energy])).toEqual([
+    ['free', undefined],
+    ['open', 3],
+    ['ended', 2.5],
+  ])
+  await open()
+  expect(await store.energy.account('cto')).toMatchObject({ level: 94.5, leased: 20 })
+})

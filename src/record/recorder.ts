@@ -5,15 +5,15 @@ import { setImmediate as breathe } from 'node:timers/promises'
 import { Fault } from '../base/fault.ts'
 import { Numbered } from '../base/numbered.ts'
 import { prepareFolder } from '../base/places.ts'
-import type { Invocations } from '../store/invocation.ts'
+import { newMarker } from '../connect/process/marker.ts'
 import { Journal, type Write } from './journal.ts'
 import { beginLine, type CallEnd, type CallStart, endLine, OpenCall } from './line.ts'
-import { appendEnded, type Recovered, recoverOrphans } from './recover.ts'
+import { appendEnded, type RecordStore, type Recovered, recoverOrphans } from './recover.ts'
 
 export type { CallEnd, CallStart, OpenCall }
 
 export interface RecorderOptions {
-  readonly store: { readonly invocations: Invocations }
+  readonly store: RecordStore
   /** Where journals are; ours alone. */
   readonly folder: string
   /** Told what a person should know. Must not throw. */
@@ -28,10 +28,13 @@ export interface RecorderOptions {
 
 export class Recorder {
   readonly recovered: Recovered
+  /** A mark of this process that is this recorder's alone; what its calls cost is taken from its lease of energy. */
+  readonly owner: string = newMarker()
   readonly #options: RecorderOptions
   readonly #batch: Batch
   readonly #open = new Numbered<OpenCall>()
   #journal: Journal
+  #journals = 0
   #rotateAt = ROTATE_BYTES
   #ticket = 0
   /** Said in this turn, and to be written at its end. */
@@ -62,7 +65,7 @@ export class Recorder {
     prepareFolder(folder)
     let recovered: Recovered = { ended: 0, unknown: 0 }
     try {
-      recovered = await recoverOrphans(store.invocations, folder)
+      recovered = await recoverOrphans(store, folder)
     } catch (error) {
       onTrouble(`calls of an earlier run stay in ${folder} until the next start: ${reason(error)}`)
     }
@@ -124,7 +127,7 @@ export class Recorder {
   #newJournal(): Journal {
     const { folder, write } = this.#options
     try {
-      return new Journal(folder, write)
+      return new Journal(folder, this.owner, this.#journals++, write)
     } catch (error) {
       throw journalFault(folder, error)
     }
@@ -212,7 +215,10 @@ export class Recorder {
     try {
       while (this.#pending.length > 0) {
         const rows = this.#pending.slice(0, ROWS_AT_ONCE)
-        await invocations.append(rows.map((call) => call.completed(summary)))
+        await invocations.append(
+          rows.map((call) => call.completed(summary)),
+          this.owner,
+        )
         this.#pause = 0
         this.#pending = this.#pending.slice(rows.length)
         this.#held = 0
@@ -268,12 +274,19 @@ export class Recorder {
         duration: Math.max(0, now - call.startedAt),
         outcome: 'cancelled',
         code: 'CLOSED',
+        energy: call.reserved,
         resultBytes: 0,
       })
     await this.flush()
     clearTimeout(this.#timer)
-    if (this.#pending.length + this.#spilled === 0) this.#journal.remove()
-    else this.#journal.close()
+    if (this.#pending.length + this.#spilled > 0) return this.#journal.close()
+    this.#journal.remove()
+    try {
+      await this.#options.store.energy.release([this.owner])
+    } catch (error) {
+      // The next start does it.
+      this.#options.onTrouble(`energy that was set aside stays so until the next start: ${reason(error)}`)
+    }
   }
 }
 

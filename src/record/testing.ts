@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Invocations } from '../store/invocation.ts'
 import { openStore } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import type { CallEnd, CallStart } from './line.ts'
 import { Recorder, type RecorderOptions } from './recorder.ts'
 
@@ -27,6 +28,7 @@ export function call(id: string, more: Partial<CallStart> = {}): CallStart {
 
 interface Place {
   readonly folder: string
+  readonly store: Store
   readonly invocations: Invocations
   readonly trouble: string[]
   open(more?: Partial<RecorderOptions>): Promise<Recorder>
@@ -47,6 +49,7 @@ export async function place(): Promise<Place> {
   const folder = join(root, 'journals')
   return {
     folder,
+    store,
     invocations: store.invocations,
     trouble,
     async open(more = {}) {

@@ -5,24 +5,27 @@ import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { Fault } from '../base/fault.ts'
 import type { Invocation, Invocations } from '../store/invocation.ts'
+import type { Store } from '../store/store.ts'
 import { beginLine, endLine } from './line.ts'
 import { call, deadPid, journals, OK, place } from './testing.ts'
 
 /** A store of calls that fails until it is told not to. */
-function failing(invocations: Invocations): {
+function failing({ invocations, energy }: Store): {
   readonly invocations: Invocations
+  readonly energy: Store['energy']
   failing: boolean
   tries: number
 } {
   const state = {
     failing: true,
     tries: 0,
+    energy,
     invocations: {
       ...invocations,
-      append: async (rows: readonly Invocation[]) => {
+      append: async (rows: readonly Invocation[], owner?: string) => {
         state.tries += 1
         if (state.failing) throw new Fault('STORE_UNAVAILABLE', 'the disk is full')
-        await invocations.append(rows)
+        await invocations.append(rows, owner)
       },
     },
   }
@@ -30,11 +33,11 @@ function failing(invocations: Invocations): {
 }
 
 test('a store that fails when it is opened keeps nothing from being recorded later', async () => {
-  const { open, folder, invocations, ids, trouble } = await place()
+  const { open, folder, store, ids, trouble } = await place()
   await (await open()).close()
   const file = join(folder, `${deadPid()}.1.${'a'.repeat(16)}.journal`)
   writeFileSync(file, beginLine(1, call('a')) + endLine(1, OK))
-  const recorder = await open({ store: failing(invocations) })
+  const recorder = await open({ store: failing(store) })
   expect(trouble).toHaveLength(1)
   expect(recorder.begin(call('b')).ticket).toBe(1)
   expect(existsSync(file)).toBe(true)
@@ -43,8 +46,8 @@ test('a store that fails when it is opened keeps nothing from being recorded lat
 })
 
 test('while the store fails rows stay, one is told once, and later all are there', async () => {
-  const { open, invocations, ids, trouble } = await place()
-  const store = failing(invocations)
+  const { open, store: real, ids, trouble } = await place()
+  const store = failing(real)
   const recorder = await open({ store, batch: { rows: 4, milliseconds: 1 } })
   store.tries = 0
   for (let index = 0; index < 10; index++) recorder.end(recorder.begin(call(`a${index}`)), OK)
@@ -58,8 +61,8 @@ test('while the store fails rows stay, one is told once, and later all are there
 })
 
 test('memory is bounded while the store fails: the journal has the rest, and brings it in', async () => {
-  const { open, folder, invocations, ids } = await place()
-  const store = failing(invocations)
+  const { open, folder, invocations, store: real, ids } = await place()
+  const store = failing(real)
   const recorder = await open({ store, batch: { rows: 100, milliseconds: 1e6 } })
   recorder.end(recorder.begin(call('first')), OK)
   await recorder.flush()
@@ -74,8 +77,8 @@ test('memory is bounded while the store fails: the journal has the rest, and bri
 })
 
 test('a recorder that is closed while the store fails leaves its journal to the next start', async () => {
-  const { open, folder, invocations, ids } = await place()
-  const recorder = await open({ store: failing(invocations) })
+  const { open, folder, store, ids } = await place()
+  const recorder = await open({ store: failing(store) })
   recorder.end(recorder.begin(call('a')), OK)
   recorder.begin(call('b'))
   await recorder.close()

@@ -86,8 +86,11 @@ export type Verification =
   | { readonly ok: false; readonly rows: number; readonly seq: number; readonly problem: string }
 
 export interface Invocations {
-  /** One transaction; rows whose id is there already are skipped. */
-  append(rows: readonly Invocation[]): Promise<void>
+  /**
+   * One transaction; rows whose id is there already are skipped. It also charges what the new ones cost to their agents'
+   * accounts of energy, and to the leases of `owner`, the process whose calls they were.
+   */
+  append(rows: readonly Invocation[], owner?: string): Promise<void>
   /** Newest first. */
   list(filter: InvocationFilter): Promise<RecordedInvocation[]>
   /** Busiest first. */

@@ -165,4 +165,26 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE approvals ADD COLUMN surface TEXT;
   CREATE INDEX approvals_call ON approvals (arguments_hash);
   `,
+  `
+  -- Nothing was ever written to these two.
+  DROP TABLE energy_entries;
+  DROP TABLE energy;
+  -- Level and capacity in millionths; the level was true at a moment, which the count of a boot and the wall clock tell.
+  CREATE TABLE energy (
+    agent TEXT PRIMARY KEY,
+    level INTEGER NOT NULL,
+    capacity INTEGER NOT NULL CHECK (capacity >= 0),
+    recovery REAL NOT NULL CHECK (recovery >= 0),
+    wall REAL NOT NULL,
+    monotonic REAL NOT NULL,
+    boot TEXT NOT NULL
+  ) STRICT;
+  -- What a process may spend without asking. Below zero: its rows cost so much more, and it counts as none.
+  CREATE TABLE energy_leases (
+    agent TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    amount INTEGER NOT NULL,
+    PRIMARY KEY (agent, owner)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]

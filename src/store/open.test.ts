@@ -74,42 +74,60 @@ test('a file that others can read becomes private, one that others can write is 
   await expect(open(file)).rejects.toMatchObject({ code: 'STATE_REFUSED' })
 })
 
-const SECOND = 'ALTER TABLE rules ADD COLUMN colour TEXT; CREATE TABLE extra (x INTEGER) STRICT;'
+const KNOWN = MIGRATIONS.length
+const NEXT = 'ALTER TABLE rules ADD COLUMN colour TEXT; CREATE TABLE extra (x INTEGER) STRICT;'
 
 test('an older file is copied, then brought up to date', async () => {
   const file = await filled()
-  const store = await open(file, [...MIGRATIONS, SECOND])
+  const store = await open(file, [...MIGRATIONS, NEXT])
   expect(await store.rules.list()).toHaveLength(1)
   expect(await store.invocations.verify()).toEqual({ ok: true, rows: 500 })
   await store.close()
   const version = (name: string) => raw(name, (database) => database.prepare('PRAGMA user_version').get())
-  expect(await version(file)).toEqual({ user_version: 2 })
-  expect(await version(`${file}.backup-v1`)).toEqual({ user_version: 1 })
-  expect(statSync(`${file}.backup-v1`).mode & 0o777).toBe(0o600)
+  const copy = `${file}.backup-v${KNOWN}`
+  expect(await version(file)).toEqual({ user_version: KNOWN + 1 })
+  expect(await version(copy)).toEqual({ user_version: KNOWN })
+  expect(statSync(copy).mode & 0o777).toBe(0o600)
   // The copy is a store: put back, the older version uses it.
-  const back = await open(`${file}.backup-v1`)
+  const back = await open(copy)
   expect(await back.invocations.verify()).toEqual({ ok: true, rows: 500 })
+})
+
+test('a file of the first version keeps every row and gets an empty ledger [D16]', async () => {
+  const file = join(temporary(), 'busbar.db')
+  const first = await open(file, MIGRATIONS.slice(0, 1))
+  const rows = Array.from({ length: 300 }, (_, index) => invocation(`i${index}`))
+  await first.invocations.append(rows)
+  await first.close()
+  const store = await open(file)
+  expect(trouble).toEqual([])
+  expect(await store.invocations.verify()).toEqual({ ok: true, rows: 300 })
+  expect(await store.energy.accounts()).toEqual([])
+  await store.energy.configure(new Map([['cto', { capacity: 10, recovery: 0 }]]))
+  await store.invocations.append([...rows, invocation('new', { energy: 2 })])
+  expect(await store.energy.account('cto')).toMatchObject({ level: 8 })
+  expect(await store.invocations.verify()).toEqual({ ok: true, rows: 301 })
 })
 
 test('a migration that fails leaves the file as it was', async () => {
   const file = await filled()
-  await expect(open(file, [...MIGRATIONS, SECOND, 'CREATE TABLE broken (; '])).rejects.toThrow()
-  // Each step is whole: the second was done, the third not begun.
+  await expect(open(file, [...MIGRATIONS, NEXT, 'CREATE TABLE broken (; '])).rejects.toThrow()
+  // Each step is whole: the first was done, the second not begun.
   await expect(open(file)).rejects.toMatchObject({ code: 'STORE_NEWER' })
-  const store = await open(file, [...MIGRATIONS, SECOND])
+  const store = await open(file, [...MIGRATIONS, NEXT])
   expect(await store.rules.list()).toHaveLength(1)
 })
 
 test('a newer file is refused and not changed', async () => {
   const file = await filled()
-  await (await open(file, [...MIGRATIONS, SECOND])).close()
+  await (await open(file, [...MIGRATIONS, NEXT])).close()
   const before = readFileSync(file)
   await expect(open(file)).rejects.toMatchObject({
     code: 'STORE_NEWER',
-    message: expect.stringMatching(/version 2, and this Busbar knows 1/),
+    message: expect.stringContaining(`version ${KNOWN + 1}, and this Busbar knows ${KNOWN}`),
   })
   expect(readFileSync(file).equals(before)).toBe(true)
-  expect(beside(file)).toEqual(['busbar.db', 'busbar.db.backup-v1'])
+  expect(beside(file)).toEqual(['busbar.db', `busbar.db.backup-v${KNOWN}`])
 })
 
 test.each([

@@ -1,6 +1,7 @@
 // Opens the store: a new file, an older one brought up to date, or a clear refusal.
 
 import { dirname } from 'node:path'
+import { systemClock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
 import { withLock } from '../base/lock.ts'
 import { prepareFolder, unsafeReason } from '../base/places.ts'
@@ -61,7 +62,14 @@ async function openLocked(
   const records = await connect(open, file, 'NORMAL')
   try {
     const ledger = await connect(open, file, 'FULL')
-    return new SqliteStore({ file, records, ledger, chain, onTrouble })
+    return new SqliteStore({
+      file,
+      records,
+      ledger,
+      chain,
+      clock: options.clock ?? systemClock(),
+      onTrouble,
+    })
   } catch (error) {
     records.close()
     throw error

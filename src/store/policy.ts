@@ -1,5 +1,7 @@
 // What decides whether a call may go on, as the store keeps it: tokens, rules, approvals, pins and energy.
 
+import type { EnergyBudget } from './energy-level.ts'
+
 export interface Token {
   readonly agent: string
   /** SHA-256 of the token as hex; the token itself is kept nowhere. */
@@ -135,44 +137,66 @@ export interface Pins {
   accept(server: string, tool: string, fingerprint: string, at: number): Promise<boolean>
 }
 
-export interface EnergyAccount {
+/** An agent's account as it is now. Amounts are exact to a millionth. */
+export interface EnergyAccount extends EnergyBudget {
   readonly agent: string
+  /** What is not spent. Below zero when a call took more than was thought; it recovers from there. */
   readonly level: number
-  /** When the level was true; recovery is counted from here. */
-  readonly at: number
-  /** Taken from the level and not yet settled. */
-  readonly lease: number
+  /** What processes have taken of it for calls that are under way or to come. */
+  readonly leased: number
 }
 
-export interface EnergyEntry {
-  readonly agent: string
-  readonly delta: number
-  readonly reason: string
-  readonly at: number
-  readonly call?: string | undefined
+/** What one process may see of an account when it changes its lease. */
+export interface LeaseView {
+  readonly account: EnergyAccount
+  /** The lease of the one who asks. Below zero by what its rows cost beyond it. */
+  readonly own: number
+  /** By how much it may grow: nobody else has leased that. Below zero when there is a debt. */
+  readonly room: number
 }
 
-/** What an entry says besides whose it is. */
-export type EnergyNote = Omit<EnergyEntry, 'agent' | 'delta'>
-
-export interface EnergyChange {
-  readonly account: Omit<EnergyAccount, 'agent'>
-  readonly entry?: Omit<EnergyEntry, 'agent'> | undefined
+export interface EnergyHour {
+  /** Epoch milliseconds at which it began. */
+  readonly hour: number
+  readonly calls: number
+  readonly energy: number
 }
 
+export interface ToolCost {
+  readonly server: string
+  readonly tool: string
+  readonly calls: number
+  readonly energy: number
+}
+
+/**
+ * The ledger of energy. The record of calls is what is charged: `Invocations.append` takes what each new row cost from its
+ * agent's account, in the same transaction, so the two cannot disagree.
+ */
 export interface Energy {
   account(agent: string): Promise<EnergyAccount | undefined>
+  /** By agent. */
   accounts(): Promise<EnergyAccount[]>
   /**
-   * Changes an account while no other process does. `next` is given what is there and must have no effects of its
-   * own, for it may be called again; undefined leaves all as it is. Tells the account as it then stands.
+   * Opens accounts, full, and follows other budgets: the level stays, up to the capacity. An account without a budget
+   * (`undefined`: unlimited) is closed. One that is not named stays as it is.
    */
-  change(
-    agent: string,
-    next: (account: EnergyAccount | undefined) => EnergyChange | undefined,
-  ): Promise<EnergyAccount | undefined>
-  /** Takes `amount` off the level and writes the entry; false, and nothing happens, when the level is lower. */
-  spend(agent: string, amount: number, note: EnergyNote): Promise<boolean>
-  /** Oldest first. */
-  entries(agent: string, since?: number): Promise<EnergyEntry[]>
+  configure(budgets: ReadonlyMap<string, EnergyBudget | undefined>): Promise<void>
+  /** Puts an amount back, or all of it; never above the capacity. */
+  refill(agent: string, amount?: number): Promise<EnergyAccount | undefined>
+  /**
+   * Changes a process's lease by what `change` says, which is at most `room`, while no other process does. It must have
+   * no effects of its own, for it may be called again. Tells how all stands afterwards; undefined without an account.
+   */
+  lease(owner: string, agent: string, change: (view: LeaseView) => number): Promise<LeaseView | undefined>
+  /** Every process that has a lease. */
+  owners(): Promise<string[]>
+  /** Returns all leases of processes whose rows are all in the record. */
+  release(owners: readonly string[]): Promise<void>
+  /** What an agent and its workers spent, oldest hour first. */
+  hours(agent: string, since: number): Promise<EnergyHour[]>
+  /** What an agent and its workers spent it on, dearest first. */
+  toolCosts(agent: string, since: number): Promise<ToolCost[]>
+  /** How many milliseconds the latest calls of a tool took, newest first; of the last few thousand calls of all tools. */
+  durations(server: string, tool: string, limit: number): Promise<number[]>
 }

@@ -1,7 +1,10 @@
-// Writes rows of calls: sealed one after the other, with the totals of their servers, in one transaction.
+// Writes rows of calls: sealed one after the other, with the totals of their servers and what they cost, in one
+// transaction.
 
+import type { Clock } from '../base/clock.ts'
 import { BROKEN, type Chain, type ChainRow } from './chain.ts'
 import type { Invocation } from './invocation.ts'
+import { charge } from './sqlite-charge.ts'
 import type { Session } from './sqlite-connection.ts'
 import type { SqlValue } from './sqlite-driver.ts'
 import { readMark, writeMark } from './sqlite-marks.ts'
@@ -11,6 +14,12 @@ import { withoutNul } from './sqlite-text.ts'
 
 /** Numbers of names that are known to be in the file. */
 export type NameCache = Map<string, number>
+
+/** Who is charged for rows, and by which clock agents recover until then. */
+export interface Charging {
+  readonly owner: string | undefined
+  readonly clock: Clock
+}
 
 export interface Appended {
   /** Names that this transaction looked up or added; good once it is committed. */
@@ -25,6 +34,7 @@ export function appendRows(
   chain: Chain,
   known: NameCache,
   rows: readonly Invocation[],
+  { owner, clock }: Charging,
 ): Appended {
   const head = readMark(session, chain, 'head')
   const newest = session.get<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM invocations')?.seq ?? 0
@@ -53,6 +63,7 @@ export function appendRows(
   for (let at = 0; at < values.length; at += COLUMNS.length)
     session.run(INSERT_ONE, ...values.slice(at, at + COLUMNS.length))
   addToTotals(session, sealed)
+  charge(session, sealed, owner, clock)
   writeMark(session, chain, 'head', { seq, count: head.count + rows.length, hash })
   return { names, intact: head.intact }
 }

@@ -1,5 +1,6 @@
 // The record of calls in SQLite.
 
+import type { Clock } from '../base/clock.ts'
 import type { Chain } from './chain.ts'
 import type {
   ErrorPattern,
@@ -22,19 +23,21 @@ import { verifyChain } from './sqlite-verify.ts'
 export class SqliteInvocations implements Invocations {
   readonly #records: Connection
   readonly #chain: Chain
+  readonly #clock: Clock
   readonly #onBroken: () => void
   readonly #names: NameCache = new Map()
 
   /** `onBroken` is called when rows had to be added behind a head record that is not ours. */
-  constructor(records: Connection, chain: Chain, onBroken: () => void) {
+  constructor(records: Connection, chain: Chain, clock: Clock, onBroken: () => void) {
     this.#records = records
     this.#chain = chain
+    this.#clock = clock
     this.#onBroken = onBroken
   }
 
-  async append(rows: readonly Invocation[]): Promise<void> {
+  async append(rows: readonly Invocation[], owner?: string): Promise<void> {
     if (rows.length === 0) return
-    const { names, intact } = await this.#write(rows)
+    const { names, intact } = await this.#write(rows, owner)
     if (this.#names.size + names.size > MOST_NAMES) this.#names.clear()
     for (const [key, id] of names) this.#names.set(key, id)
     if (!intact) this.#onBroken()
@@ -63,13 +66,16 @@ export class SqliteInvocations implements Invocations {
   // --- internal ---
 
   /** Ids are hardly ever there already, so each is looked for only when one proves to be. */
-  async #write(rows: readonly Invocation[]): Promise<Appended> {
+  async #write(rows: readonly Invocation[], owner: string | undefined): Promise<Appended> {
+    const charging = { owner, clock: this.#clock }
     try {
-      return await this.#records.write((session) => appendRows(session, this.#chain, this.#names, rows))
+      return await this.#records.write((session) =>
+        appendRows(session, this.#chain, this.#names, rows, charging),
+      )
     } catch (error) {
       if (!isDuplicate(error)) throw error
       return this.#records.write((session) =>
-        appendRows(session, this.#chain, this.#names, unknownOnly(session, rows)),
+        appendRows(session, this.#chain, this.#names, unknownOnly(session, rows), charging),
       )
     }
   }

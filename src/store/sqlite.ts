@@ -1,6 +1,7 @@
 // The store in one SQLite file, through two connections: calls are many and may be lost in a power cut, everything else
 // is acknowledged and may not.
 
+import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
 import type { Chain } from './chain.ts'
 import { SqliteAgents } from './sqlite-agents.ts'
@@ -22,6 +23,7 @@ interface SqliteParts {
   /** synchronous = FULL */
   readonly ledger: Connection
   readonly chain: Chain
+  readonly clock: Clock
   readonly onTrouble: (message: string) => void
 }
 
@@ -38,8 +40,8 @@ export class SqliteStore implements Store {
   readonly #connections: readonly Connection[]
   #closed = false
 
-  constructor({ file, records, ledger, chain, onTrouble }: SqliteParts) {
-    this.invocations = new SqliteInvocations(records, chain, () =>
+  constructor({ file, records, ledger, chain, clock, onTrouble }: SqliteParts) {
+    this.invocations = new SqliteInvocations(records, chain, clock, () =>
       onTrouble(
         `${file}: the record of calls was changed by somebody, or its key is another; new calls are recorded behind the break`,
       ),
@@ -49,7 +51,7 @@ export class SqliteStore implements Store {
     this.rules = new SqliteRules(ledger)
     this.approvals = new SqliteApprovals(ledger)
     this.pins = new SqlitePins(ledger)
-    this.energy = new SqliteEnergy(ledger)
+    this.energy = new SqliteEnergy(ledger, clock)
     this.jobs = new SqliteJobs(ledger)
     this.conversations = new SqliteConversations(ledger)
     this.#connections = [records, ledger]

@@ -1,4 +1,4 @@
-// What every store must do with tokens, rules, approvals, pins and energy.
+// What every store must do with tokens, rules, approvals and pins.
 
 import { expect, test } from 'vitest'
 import type { Approval, Pin } from './policy.ts'
@@ -143,53 +143,5 @@ export function policySuite(name: string, place: NewPlace): void {
     await store.pins.save(names.map((tool) => ({ ...pin, tool })))
     const tools = (await store.pins.list()).map(({ tool }) => tool)
     expect(new Set(tools)).toEqual(new Set(names))
-  })
-
-  test(`${name}: energy is never spent below zero, whoever spends`, async () => {
-    const { store, another } = await place()
-    const other = await another()
-    expect(await store.energy.spend('cto', 1, { reason: 'call', at: 1 })).toBe(false)
-    await store.energy.change('cto', () => ({
-      account: { level: 10, at: 1, lease: 0 },
-      entry: { delta: 10, reason: 'opened', at: 1 },
-    }))
-    const spent = await Promise.all(
-      Array.from({ length: 30 }, (_, index) =>
-        (index % 2 === 0 ? store : other).energy.spend('cto', 1, {
-          reason: 'call',
-          at: 2,
-          call: `c${index}`,
-        }),
-      ),
-    )
-    expect(spent.filter(Boolean)).toHaveLength(10)
-    expect(await store.energy.account('cto')).toEqual({ agent: 'cto', level: 0, at: 1, lease: 0 })
-    expect(await store.energy.spend('cto', -5, { reason: 'trick', at: 3 })).toBe(false)
-    expect(await store.energy.spend('cto', Number.NaN, { reason: 'trick', at: 3 })).toBe(false)
-    const entries = await other.energy.entries('cto')
-    expect(entries).toHaveLength(11)
-    expect(entries.reduce((sum, { delta }) => sum + delta, 0)).toBe(0)
-    expect(await other.energy.entries('cto', 2)).toHaveLength(10)
-    expect(entries[0]).toEqual({ agent: 'cto', delta: 10, reason: 'opened', at: 1 })
-  })
-
-  test(`${name}: an account changes as a whole or not at all`, async () => {
-    const { store } = await place()
-    const lease = (amount: number) =>
-      store.energy.change('cto', (account) => {
-        if (account === undefined || account.level < amount) return undefined
-        return { account: { level: account.level - amount, at: 2, lease: account.lease + amount } }
-      })
-    expect(await lease(5)).toBeUndefined()
-    await store.energy.change('cto', () => ({ account: { level: 8, at: 1, lease: 0 } }))
-    expect(await lease(5)).toEqual({ agent: 'cto', level: 3, at: 2, lease: 5 })
-    expect(await lease(5)).toEqual({ agent: 'cto', level: 3, at: 2, lease: 5 })
-    const below = store.energy.change('cto', () => ({
-      account: { level: -1, at: 3, lease: 0 },
-      entry: { delta: -4, reason: 'bug', at: 3 },
-    }))
-    await expect(below).rejects.toThrow()
-    expect(await store.energy.accounts()).toEqual([{ agent: 'cto', level: 3, at: 2, lease: 5 }])
-    expect(await store.energy.entries('cto')).toEqual([])
   })
 }

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import type { Clock } from '../base/clock.ts'
 import { openStore } from './open.ts'
 import { type Database, loadDriver } from './sqlite-driver.ts'
 import type { Store } from './store.ts'
@@ -20,10 +21,11 @@ export function temporary(): string {
 export async function sqlitePlace(): Promise<StorePlace> {
   const file = join(mkdtempSync(join(tmpdir(), 'busbar-store-')), 'busbar.db')
   const stores: Store[] = []
-  const another = async () => {
+  const another = async (clock?: Clock) => {
     const store = await openStore({
       file,
       sealKey: KEY,
+      clock,
       onTrouble: (message) => {
         throw new Error(message)
       },

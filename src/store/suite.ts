@@ -1,7 +1,9 @@
 // What every store must do, whichever database it is in. For tests: each implementation runs all of it.
 
 import { expect, onTestFinished, test } from 'vitest'
+import type { Clock } from '../base/clock.ts'
 import type { Store } from './store.ts'
+import { energySuite } from './suite-energy.ts'
 import { invocationSuite } from './suite-invocations.ts'
 import { policySuite } from './suite-policy.ts'
 import { workSuite } from './suite-work.ts'
@@ -9,7 +11,7 @@ import { workSuite } from './suite-work.ts'
 /** An empty store, and ways to reach the same data as another process would. */
 export interface StorePlace {
   readonly store: Store
-  another(): Promise<Store>
+  another(clock?: Clock): Promise<Store>
   remove(): Promise<void>
 }
 
@@ -24,6 +26,7 @@ export function storeSuite(name: string, open: () => Promise<StorePlace>): void 
   }
   invocationSuite(name, place)
   policySuite(name, place)
+  energySuite(name, place)
   workSuite(name, place)
 
   test(`${name}: what was written is there for the next to open it`, async () => {

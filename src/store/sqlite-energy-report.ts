@@ -1,0 +1,59 @@
+// What energy was spent on, from the record of calls.
+
+import type { EnergyHour, ToolCost } from './policy.ts'
+import type { Connection } from './sqlite-connection.ts'
+
+export async function hoursOf(records: Connection, agent: string, since: number): Promise<EnergyHour[]> {
+  const rows = await records.all<EnergyHour>(
+    `SELECT i.started_at / ${HOUR} * ${HOUR} AS hour, COUNT(*) AS calls, SUM(COALESCE(i.energy, 0)) AS energy
+    ${OF_AGENT} GROUP BY 1 ORDER BY 1`,
+    since,
+    ...whose(agent),
+  )
+  return rows.map((row) => ({ ...row }))
+}
+
+export async function toolCostsOf(records: Connection, agent: string, since: number): Promise<ToolCost[]> {
+  const rows = await records.all<ToolCost>(
+    `SELECT n.server, n.tool, COUNT(*) AS calls, SUM(i.energy) AS energy
+    ${OF_AGENT} AND i.energy > 0 GROUP BY 1, 2 ORDER BY 4 DESC, 1, 2`,
+    since,
+    ...whose(agent),
+  )
+  return rows.map((row) => ({ ...row }))
+}
+
+export async function durationsOf(
+  records: Connection,
+  server: string,
+  tool: string,
+  limit: number,
+): Promise<number[]> {
+  // Rows have no index by tool, which every call would pay for; so only the newest are looked through.
+  const rows = await records.all<{ duration: number }>(
+    `SELECT duration FROM invocations
+    WHERE seq > (SELECT COALESCE(MAX(seq), 0) FROM invocations) - ${ROWS_READ}
+      AND name IN (SELECT id FROM names WHERE server = ? AND tool = ?)
+      AND energy IS NOT NULL AND outcome <> 'unknown'
+    ORDER BY seq DESC LIMIT ?`,
+    server,
+    tool,
+    limit,
+  )
+  return rows.map(({ duration }) => duration)
+}
+
+// --- internal ---
+
+const HOUR = 60 * 60 * 1000
+const ROWS_READ = 5000
+
+const OF_AGENT =
+  'FROM invocations i JOIN names n ON n.id = i.name WHERE i.started_at >= ? ' +
+  'AND (n.agent = ? OR SUBSTR(n.agent, 1, ?) = ?)'
+
+/** An agent and its workers. */
+function whose(agent: string): [string, number, string] {
+  const workers = `${agent}/`
+  return [agent, workers.length, workers]
+}
