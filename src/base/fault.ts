@@ -40,6 +40,8 @@ export const CODES = {
   APPROVAL_DENIED: 'a person said no',
   APPROVAL_UNKNOWN: 'no approval has that id, or it was answered already',
   TOOL_CHANGED: 'the definition of a tool changed, and waits for a person to accept it',
+  OUT_OF_ENERGY: 'the agent has too little energy left for the call',
+  LOOP_STOPPED: 'the agent has made the same failing call too often',
   INTERNAL: 'a bug in Busbar; please report it',
   CLOSED: 'the hub was closed',
   GATEWAY_ABSENT: 'no gateway is running',

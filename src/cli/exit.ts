@@ -13,6 +13,7 @@ export const EXIT = {
   toolError: 5,
   denied: 6,
   approvalPending: 7,
+  outOfEnergy: 8,
   hungUp: 129,
   interrupted: 130,
   terminated: 143,
@@ -50,5 +51,7 @@ const CODES: Readonly<Partial<Record<Code, number>>> = {
   NOT_TRUSTED: EXIT.denied,
   APPROVAL_DENIED: EXIT.denied,
   APPROVAL_PENDING: EXIT.approvalPending,
+  LOOP_STOPPED: EXIT.denied,
+  OUT_OF_ENERGY: EXIT.outOfEnergy,
   CALL_CANCELLED: EXIT.interrupted,
 }
