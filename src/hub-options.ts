@@ -6,6 +6,7 @@ import type { Handlers } from './connect/answers.ts'
 import type { HubConfig } from './connect/instances.ts'
 import type { ManagerEvent } from './connect/manager.ts'
 import type { Reaped } from './connect/process/ledger.ts'
+import type { EnergyChange } from './policy/energy.ts'
 import type { PinChange } from './policy/pins.ts'
 import type { Approval } from './store/policy.ts'
 
@@ -34,6 +35,8 @@ export type HubEvent =
   | { readonly type: 'reaped'; readonly processes: readonly Reaped[] }
   /** Something a person should know that stops nothing. */
   | { readonly type: 'trouble'; readonly message: string }
+  /** An agent has more or less energy than before. */
+  | ({ readonly type: 'energy' } & EnergyChange)
   /** A person is asked, or what became of it. */
   | { readonly type: 'approval'; readonly approval: Approval }
   /** A tool's definition, or a server's instructions, differs from the accepted one, or no longer does. */

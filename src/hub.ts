@@ -28,7 +28,8 @@ import type { ServerStatus } from './connect/status.ts'
 import type { HubEvent, HubOptions } from './hub-options.ts'
 import { type Actor, actorOf, OWNER } from './policy/access.ts'
 import type { ApprovalDesk, Approver } from './policy/approvals.ts'
-import { Rulebook } from './policy/facts.ts'
+import type { EnergyChange, Regulator } from './policy/energy.ts'
+import { NO_RULES, Rulebook } from './policy/facts.ts'
 import { PinWatch } from './policy/pin-watch.ts'
 import type { PinBoard } from './policy/pins.ts'
 import type { ObservedBy } from './record/observe.ts'
@@ -193,6 +194,11 @@ export class Hub {
     return this.#pins.board
   }
 
+  /** @internal What agents may spend. Undefined where nothing is recorded: there every agent is unlimited. */
+  get energy(): Regulator | undefined {
+    return this.#records?.energy
+  }
+
   /** Counts the calls in a message that another engine streams (`mcp__server__tool` blocks); says how many began. */
   observe(message: unknown, by?: ObservedBy): number {
     return this.#records?.observer.observe(message, by) ?? 0
@@ -280,7 +286,8 @@ export class Hub {
     this.#tracing = await loadTracing()
     const trouble = (message: string) => this.#emit({ type: 'trouble', message })
     try {
-      if (this.#options.store !== 'none') this.#records = await Records.open(active, trouble)
+const onEnergy = (change: EnergyChange) => this.#emit({ type: 'energy', ...change })
+      if (this.#options.store !== 'none') this.#records = await Records.open(active, trouble, onEnergy)
       await this.#pins.open(this.#records?.store.pins, {
         onChange: (change) => this.#emit({ type: 'pin-change', ...change }),
         onTrouble: trouble,
@@ -353,7 +360,7 @@ export class Hub {
   #adopt(active: Snapshot): void {
     this.#active = active
     this.#rules = new Rulebook(active)
-    this.#records?.adopt(active)
+    void this.#records?.adopt(active)
   }
 
   #hasResources(agent: string | undefined): boolean {
@@ -389,12 +396,3 @@ export class Hub {
     return effective(snapshot, trustSubjects(snapshot))
   }
 }
-
-// --- internal ---
-
-/** Before the configuration was read nobody may do anything. */
-const NO_RULES = new Rulebook({
-  config: { enabled: false } as Snapshot['config'],
-  assignments: [],
-  servers: new Map(),
-})

@@ -76,6 +76,11 @@ export const COMMANDS: readonly Entry[] = [
     load: () => import('./commands/usage.ts'),
   },
   {
+    name: 'energy',
+    summary: 'what agents have left, and what they spent',
+    load: () => import('./commands/energy.ts'),
+  },
+  {
     name: 'integrations',
     summary: 'the catalog of well-known servers',
     load: () => import('./commands/integrations.ts'),

@@ -15,6 +15,7 @@ import {
   showApproval,
 } from './api-approvals.ts'
 import { callTool, listCalls, listTools, totals, usage, verify } from './api-calls.ts'
+import { agentEnergy, energy, refill } from './api-energy.ts'
 import { acceptPin, diffPin, listPins } from './api-pins.ts'
 import { readBody } from './body.ts'
 import { json } from './json.ts'
@@ -51,6 +52,8 @@ const STATUS: Readonly<Partial<Record<Code, number>>> = {
   APPROVAL_DENIED: 403,
   TOOL_CHANGED: 409,
   APPROVAL_UNKNOWN: 409,
+  OUT_OF_ENERGY: 429,
+  LOOP_STOPPED: 429,
   CALL_TIMEOUT: 504,
 }
 
@@ -83,6 +86,8 @@ async function route(
       return await verify(hub)
     case 'GET /api/usage/totals':
       return await totals(hub)
+    case 'GET /api/energy':
+      return await energy(hub)
     case 'GET /api/approvals':
       return await listApprovals(hub, query)
     case 'GET /api/approvals/rules':
@@ -105,6 +110,13 @@ async function route(
   if (asked !== undefined && request.method === 'POST') {
     const body = await readBody(request, response)
     return body && (await answerApproval(hub, decoded(asked), body))
+  }
+  const [, whose, refilled] = /^\/api\/energy\/(.+?)(\/refill)?$/.exec(pathname) ?? []
+  if (whose !== undefined && refilled === undefined && request.method === 'GET')
+    return await agentEnergy(hub, decoded(whose))
+  if (whose !== undefined && refilled !== undefined && request.method === 'POST') {
+    const body = await readBody(request, response)
+    return body && (await refill(hub, decoded(whose), body))
   }
   const [, agent] = /^\/api\/agents\/(.+)\/token$/.exec(pathname) ?? []
   if (agent !== undefined) return await token(hub, request, decoded(agent), query, tokensChanged)

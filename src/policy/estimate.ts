@@ -7,7 +7,7 @@ import type { Tool } from '../connect/definitions.ts'
 import type { Energy } from '../store/policy.ts'
 
 /** Energy for a second that a call takes. */
-export const ENERGY_PER_SECOND = 2
+const ENERGY_PER_SECOND = 2
 
 export interface Estimate {
   readonly energy: number

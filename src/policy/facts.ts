@@ -83,6 +83,13 @@ export class Rulebook {
   }
 }
 
+/** Before the configuration was read nobody may do anything. */
+export const NO_RULES: Rulebook = new Rulebook({
+  config: { enabled: false } as Snapshot['config'],
+  assignments: [],
+  servers: new Map(),
+})
+
 // --- internal ---
 
 const NO_TOOLS: ReadonlySet<string> = new Set()

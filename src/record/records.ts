@@ -1,5 +1,5 @@
 // The store and the recorder of one hub, with what is kept of a call and what must never be: where they are, the key that
-// seals the record, and the secrets that are taken out.
+// seals the record, and the secrets that are taken out. The regulator of energy is here, too: rows are what it is charged by.
 
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,6 +9,8 @@ import { type Places, prepareFolder, unsafeReason } from '../base/places.ts'
 import { scrubber } from '../base/redact.ts'
 import type { Snapshot } from '../config/snapshot.ts'
 import { allSecrets } from '../connect/secrets.ts'
+import { type EnergyChange, Regulator } from '../policy/energy.ts'
+import { budgetsOf } from '../policy/energy-report.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { Observer } from './observe.ts'
@@ -21,6 +23,8 @@ export class Records {
   /** Told of what stops no call but should be known. */
   readonly trouble: (message: string) => void
   readonly observer: Observer
+  /** Undefined for whoever only asks about the record. */
+  readonly energy: Regulator | undefined
   readonly #keeping: Keeping
 
   private constructor(
@@ -28,15 +32,23 @@ export class Records {
     recorder: Recorder,
     keeping: Keeping,
     trouble: (message: string) => void,
+    onEnergy: ((change: EnergyChange) => void) | undefined,
   ) {
     this.store = store
     this.recorder = recorder
     this.#keeping = keeping
     this.trouble = trouble
     this.observer = new Observer(recorder)
+    this.energy =
+      onEnergy && Regulator.open({ store, owner: recorder.owner, onChange: onEnergy, onTrouble: trouble })
   }
 
-  static async open(active: Snapshot, trouble: (message: string) => void): Promise<Records> {
+  /** `onEnergy` is told when an agent's state changes; who makes no calls leaves it out, and regulates nothing. */
+  static async open(
+    active: Snapshot,
+    trouble: (message: string) => void,
+    onEnergy?: (change: EnergyChange) => void,
+  ): Promise<Records> {
     if (active.config.store !== 'sqlite')
       throw new Fault('NOT_SUPPORTED', 'records are kept in SQLite only, so far', {
         hint: 'set store: sqlite',
@@ -53,8 +65,8 @@ export class Records {
       const keeping: Keeping = { level: 'shape', scrub: (text) => text }
       const summary = (said: string) => resultForRecord(keeping.level, said, keeping.scrub)
       const recorder = await Recorder.open({ store, folder, onTrouble: trouble, summary })
-      const records = new Records(store, recorder, keeping, trouble)
-      records.adopt(active)
+      const records = new Records(store, recorder, keeping, trouble, onEnergy)
+      await records.adopt(active)
       return records
     } catch (error) {
       await store.close()
@@ -72,19 +84,27 @@ export class Records {
     return this.#keeping.scrub
   }
 
-  /** Follows another configuration. */
-  adopt(active: Snapshot): void {
+  /** Follows another configuration; resolves when the ledger of energy does, too. Never rejects. */
+  async adopt(active: Snapshot): Promise<void> {
     this.#keeping.level = active.config.record
     this.#keeping.scrub = scrubber(allSecrets(active))
     // When a server was first seen is part of what is told of it.
     this.store.servers
       .noteServers([...active.servers.keys()], Date.now())
-      .catch((error: unknown) => this.trouble(error instanceof Error ? error.message : String(error)))
+      .catch((error: unknown) => this.#tell(error))
+    await this.energy?.configure(budgetsOf(active.config)).catch((error: unknown) => this.#tell(error))
   }
 
   async close(): Promise<void> {
+    await this.energy?.close()
     await this.recorder.close()
     await this.store.close()
+  }
+
+  // --- internal ---
+
+  #tell(error: unknown): void {
+    this.trouble(error instanceof Error ? error.message : String(error))
   }
 }
 
