@@ -15,6 +15,8 @@ export interface RegulatorOptions {
   /** Whose leases they are: `Recorder.owner`, whose rows are charged to them. */
   readonly owner: string
   readonly clock?: Clock | undefined
+  /** Brings what was settled to the ledger, before a level is changed by hand. Must not reject. */
+  flush?(): Promise<void>
   /** Told when an agent's state changes. Must not throw. */
   onChange?(change: EnergyChange): void
   /** Told what a person should know. Must not throw. */
@@ -88,7 +90,10 @@ export class Regulator {
     const wanted = [...budgets].map(
       ([agent, budget]) => [agent, budget === 'unlimited' ? undefined : budget] as const,
     )
-    const configured = this.#configuring.then(() => this.#energy.configure(new Map(wanted)))
+    const configured = this.#configuring.then(async () => {
+      await this.#options.flush?.()
+      await this.#energy.configure(new Map(wanted))
+    })
     this.#configuring = configured.catch(() => undefined)
     await configured
     for (const account of dropped) await this.#giveBack(account)
@@ -153,6 +158,7 @@ export class Regulator {
     const name = accountOf(agent)
     if (!this.#accounts.has(name))
       throw new Fault('USAGE', `${name} has no account of energy`, { hint: 'its energy is unlimited' })
+    await this.#options.flush?.()
     await this.#energy.refill(name, amount)
     await this.refresh(name)
     const state = this.state(name)

@@ -40,7 +40,14 @@ export class Records {
     this.trouble = trouble
     this.observer = new Observer(recorder)
     this.energy =
-      onEnergy && Regulator.open({ store, owner: recorder.owner, onChange: onEnergy, onTrouble: trouble })
+      onEnergy &&
+      Regulator.open({
+        store,
+        owner: recorder.owner,
+        flush: () => recorder.flush(),
+        onChange: onEnergy,
+        onTrouble: trouble,
+      })
   }
 
   /** `onEnergy` is told when an agent's state changes; who makes no calls leaves it out, and regulates nothing. */
