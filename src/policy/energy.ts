@@ -272,7 +272,10 @@ export class Regulator {
     if (view === undefined) return undefined
     const now = this.#clock.monotonic()
     // What is given back has left `free` already.
-    if (taken > 0) account.free += taken
+    if (taken > 0) {
+      account.free += taken
+      account.usedAt = now
+    }
     account.see(view, now)
     this.#tell(account, now)
     return view
