@@ -286,7 +286,7 @@ export class Hub {
     this.#tracing = await loadTracing()
     const trouble = (message: string) => this.#emit({ type: 'trouble', message })
     try {
-const onEnergy = (change: EnergyChange) => this.#emit({ type: 'energy', ...change })
+      const onEnergy = (change: EnergyChange) => this.#emit({ type: 'energy', ...change })
       if (this.#options.store !== 'none') this.#records = await Records.open(active, trouble, onEnergy)
       await this.#pins.open(this.#records?.store.pins, {
         onChange: (change) => this.#emit({ type: 'pin-change', ...change }),

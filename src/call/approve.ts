@@ -3,13 +3,16 @@
 
 import { sha256 } from '../base/digest.ts'
 import type { Stop } from '../base/stop.ts'
+import type { Tool } from '../connect/definitions.ts'
 import type { Question } from '../policy/approvals.ts'
 import { argumentsForRecord } from '../record/summary.ts'
 import { serverTool } from '../registry/registry.ts'
 import { admit, changedTool, type Leave, type Target } from './admit.ts'
 import { canonicalArguments } from './arguments.ts'
 import type { CallContext } from './context.ts'
+import { estimateFor, reserve } from './meter.ts'
 import type { Asking } from './passage.ts'
+import { refuseLoop } from './terms.ts'
 
 export interface Waiting {
   readonly signal?: Stop | undefined
@@ -25,12 +28,15 @@ export async function askPerson(
   context: CallContext,
   asking: Asking,
   target: Target,
-  leave: Leave,
+  { leave, entry }: { readonly leave: Leave; readonly entry?: { readonly tool: Tool } },
   text: string,
   { signal, approvalWait }: Waiting,
 ): Promise<void> {
   const brakes = context.brakes()
   if (asking.actor.kind === 'owner' || brakes === undefined) return
+  // Nobody is asked about what could not be made anyway.
+  refuseLoop(context, asking, target, text)
+  ;(await reserve(context, asking, target, entry?.tool))?.giveBack()
   const before = bindingOf(context, target)
   const question: Question = {
     agent: asking.actor.id,
@@ -42,6 +48,7 @@ export async function askPerson(
     risk: leave.risk,
     reason: leave.reason,
     surface: asking.surface,
+    estimate: estimateFor(context, target, entry?.tool),
   }
   await brakes.desk.permit(question, { wait: approvalWait ?? patienceOf(context, asking), signal })
   // It took a person's time, in which everything may have changed. This throws when it may not be called any more.

@@ -2,6 +2,7 @@
 // that must be the accepted one.
 
 import { ApprovalDesk } from '../policy/approvals.ts'
+import { LoopBreaker } from '../policy/loop-breaker.ts'
 import { Memories } from '../policy/memories.ts'
 import type { PinBoard } from '../policy/pins.ts'
 import type { Approval } from '../store/policy.ts'
@@ -23,6 +24,8 @@ export class Brakes {
   readonly desk: ApprovalDesk
   readonly memories: Memories
   readonly pins: PinBoard | undefined
+  /** Stops an agent that makes the same failing call again and again. */
+  readonly loops: LoopBreaker = new LoopBreaker()
 
   private constructor(desk: ApprovalDesk, memories: Memories, pins: PinBoard | undefined) {
     this.desk = desk

@@ -6,15 +6,16 @@ import { send } from '../connect/send.ts'
 import { memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { paramHeaderValues } from '../wire/param-headers.ts'
 import { MAX_DEPTH } from '../wire/scan.ts'
-import { mayWrite, type Target, targetOf } from './admit.ts'
+import { type Target, targetOf } from './admit.ts'
 import { askPerson } from './approve.ts'
 import { argumentsProblem } from './arguments.ts'
 import { badArguments, checkArguments } from './check.ts'
 import type { CallContext } from './context.ts'
 import { callNative, replyOf } from './native-call.ts'
-import { type Asking, Passage } from './passage.ts'
+import { type Asking, Passage, type Terms } from './passage.ts'
 import { CallResult, failureOf } from './result.ts'
 import { findRoute, type OwnRoute, type Route } from './route.ts'
+import { termsFor } from './terms.ts'
 
 export interface Progress {
   readonly progress: number
@@ -56,6 +57,7 @@ export async function call(
   let route: Route | OwnRoute | undefined = context.views.of(actor).routes.get(address)
   const target = route?.target ?? targetOf(context, actor, address)
   const text = argumentsText(args)
+  let terms: Terms
   try {
     const refuse = () => refuseArguments(target, args, text)
     if (route) refuse()
@@ -66,9 +68,11 @@ export async function call(
     const checking = checkArguments(context, route.entry, text)
     if (checking) await checking
     if (route.leave.verdict === 'ask') {
-      await askPerson(context, asking, target, route.leave, text, options)
+      await askPerson(context, asking, target, route, text, options)
       route = await findRoute(context, actor, target, address, options, nothing)
     }
+    const setting = termsFor(context, asking, target, route.leave, route.entry.tool, text)
+    terms = setting instanceof Promise ? await setting : setting
   } catch (error) {
     await Passage.refused(context, asking, target, text, error)
     // Wrong arguments are for who calls to mend: a result.
@@ -76,7 +80,7 @@ export async function call(
       return new CallResult(target.server, replyOf(failureOf(error)))
     throw error
   }
-  const passage = Passage.begin(context, asking, target, text, mayWrite(route.leave))
+  const passage = Passage.begin(context, asking, target, text, terms)
   try {
     passage.proceed(await passage.written())
     const reply =

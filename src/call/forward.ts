@@ -10,14 +10,15 @@ import { type Era, META } from '../wire/era.ts'
 import { find, LARGE, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { paramHeaderValues } from '../wire/param-headers.ts'
 import { modernMeta, param, type RawParams, withMeta } from '../wire/params.ts'
-import { admit, type Leave, mayWrite, type Target } from './admit.ts'
+import { admit, mayWrite, type Target } from './admit.ts'
 import { askPerson } from './approve.ts'
 import { argumentsProblem } from './arguments.ts'
 import { badArguments, checkArguments } from './check.ts'
 import type { CallContext } from './context.ts'
-import { type Asking, Passage } from './passage.ts'
+import { type Asking, Passage, type Terms } from './passage.ts'
 import { CallResult, recordReply } from './result.ts'
 import { findRoute, type OwnRoute, type Route } from './route.ts'
+import { termsFor } from './terms.ts'
 
 export interface Forwarded {
   readonly server: string
@@ -43,10 +44,10 @@ export async function forward(
   const target = { server, tool: isCall ? (name ?? '') : `#${method}` }
   const recorded = isCall || !UNRECORDED.test(method)
   const text = (isCall ? argumentBytes(params) : params.bytes).toString('utf8')
-  const { connection, leave } = await admitted(context, asking, request, target, text, recorded)
+  const { connection, terms } = await admitted(context, asking, request, target, text, recorded)
   // A stream that stays open is no call that takes long.
   const stays = method === 'subscriptions/listen'
-  const passage = recorded ? Passage.begin(context, asking, target, text, mayWrite(leave)) : undefined
+  const passage = recorded ? Passage.begin(context, asking, target, text, terms) : undefined
   try {
     passage?.proceed(await passage.written())
     if (stays) await connection.ready(signal)
@@ -80,13 +81,16 @@ async function admitted(
   target: Target,
   text: string,
   recorded: boolean,
-): Promise<{ connection: Connection; leave: Leave }> {
+): Promise<{ connection: Connection; terms: Terms }> {
   const { actor } = asking
   try {
     if (method !== 'tools/call') {
       const { leave } = admit(context, actor, target)
-      if (leave.verdict === 'ask') await askPerson(context, asking, target, leave, text, { signal })
-      return { connection: context.manager.get(server), leave }
+      if (leave.verdict === 'ask') await askPerson(context, asking, target, { leave }, text, { signal })
+      const terms = recorded
+        ? await termsFor(context, asking, target, leave, undefined, text)
+        : { mayWrite: mayWrite(leave) }
+      return { connection: context.manager.get(server), terms }
     }
     if (name === undefined)
       throw new Fault(
@@ -107,8 +111,10 @@ async function admitted(
     }
     const checking = checkArguments(context, route.entry, text)
     if (checking) await checking
-    if (route.leave.verdict === 'ask') await askPerson(context, asking, target, route.leave, text, { signal })
-    return { connection: context.manager.get(server), leave: route.leave }
+    if (route.leave.verdict === 'ask') await askPerson(context, asking, target, route, text, { signal })
+    const setting = termsFor(context, asking, target, route.leave, route.entry.tool, text)
+    const terms = setting instanceof Promise ? await setting : setting
+    return { connection: context.manager.get(server), terms }
   } catch (error) {
     if (recorded) await Passage.refused(context, asking, target, text, error)
     throw error

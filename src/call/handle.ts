@@ -11,6 +11,7 @@ import type { Implementation } from '../wire/era.ts'
 import { mayReach, reach } from './admit.ts'
 import { type CallOptions, call } from './call.ts'
 import type { CallContext } from './context.ts'
+import { estimateFor } from './meter.ts'
 import type { Asking } from './passage.ts'
 import { type Listed, listOf, request, type WaitOptions } from './request.ts'
 import type { CallResult } from './result.ts'
@@ -24,6 +25,8 @@ export interface AgentTool extends Tool {
   readonly server: string
   /** Digest of its definition. */
   readonly fingerprint: string
+  /** The energy a call will probably take: learned from earlier ones, else guessed. */
+  readonly estimate: number | undefined
 }
 
 export interface ProjectOptions {
@@ -88,7 +91,9 @@ export class AgentHandle {
   tools(options: ProjectOptions): readonly Readonly<Record<string, unknown>>[]
   tools(which?: string | ProjectOptions): readonly object[] {
     if (typeof which === 'object') return this.toolsFor(which).tools
-    return this.#seen(which).filter(isForAll).map(listed)
+    return this.#seen(which)
+      .filter(isForAll)
+      .map((entry) => listed(this.#context, entry))
   }
 
   /** Named and written as a model's provider wants them, with the reason for each that is left out. */
@@ -255,14 +260,17 @@ function isForAll(entry: RegisteredTool): boolean {
   return entry.kind === 'server' || entry.native.forModels !== true
 }
 
-function listed(entry: RegisteredTool): AgentTool {
-  const { address, server, tool } = entry
+function listed(context: CallContext, entry: RegisteredTool): AgentTool {
+  const { address, server, name, tool } = entry
   return {
     ...tool,
     address,
     server,
     get fingerprint() {
       return entry.fingerprint
+    },
+    get estimate() {
+      return estimateFor(context, { server, tool: name }, tool)
     },
   }
 }

@@ -11,6 +11,7 @@ import type { Outcome } from '../store/invocation.ts'
 import { type ReplyMessage, slice, textOf } from '../wire/message.ts'
 import type { Target } from './admit.ts'
 import type { CallContext, Surface } from './context.ts'
+import type { Meter } from './meter.ts'
 
 /** Who asks, by which door, and in which conversation. */
 export interface Asking {
@@ -19,18 +20,28 @@ export interface Asking {
   readonly conversation?: string | undefined
 }
 
+/** On what terms a request goes. */
+export interface Terms {
+  /** Then it is not sent when it cannot be written down. */
+  readonly mayWrite: boolean
+  readonly meter?: Meter | undefined
+  /** Told how something ended that was sent. Must not throw. */
+  readonly onEnd?: ((outcome: Outcome, message: string | undefined) => void) | undefined
+}
+
 export class Passage {
   readonly #recording: Records | undefined
   readonly #span: CallSpan | undefined
-  readonly #mayWrite: boolean
+  readonly #terms: Terms
   readonly #started = performance.now()
   #call: OpenCall | undefined
+  #sent = false
   #ended = false
 
-  private constructor(recording: Records | undefined, span: CallSpan | undefined, mayWrite: boolean) {
+  private constructor(recording: Records | undefined, span: CallSpan | undefined, terms: Terms) {
     this.#recording = recording
     this.#span = span
-    this.#mayWrite = mayWrite
+    this.#terms = terms
   }
 
   /** Says what is about to be done; it may be done when that is `written`. */
@@ -39,11 +50,11 @@ export class Passage {
     { actor, surface, conversation }: Asking,
     { server, tool }: Target,
     text: string,
-    mayWrite: boolean,
+    terms: Terms,
   ): Passage {
     const recording = context.recording()
     const agent = actor.kind === 'owner' ? '' : actor.id
-    const passage = new Passage(recording, spanFor(context.tracing(), agent, server, tool), mayWrite)
+    const passage = new Passage(recording, spanFor(context.tracing(), agent, server, tool), terms)
     if (recording === undefined) return passage
     const now = Date.now()
     passage.#call = recording.recorder.begin({
@@ -55,6 +66,7 @@ export class Passage {
       conversation,
       startedAt: now,
       requestBytes: Buffer.byteLength(text),
+      reserved: terms.meter?.reserved,
       arguments: argumentsForRecord(recording.level, text, recording.scrub),
     })
     return passage
@@ -68,7 +80,7 @@ export class Passage {
     text: string,
     error: unknown,
   ): Promise<void> {
-    const passage = Passage.begin(context, asking, target, text, false)
+    const passage = Passage.begin(context, asking, target, text, REFUSED)
     passage.failed(error)
     await passage.written()
   }
@@ -83,9 +95,11 @@ export class Passage {
 
   /** What may change something is not sent when that could not be written: nobody would know of it after a crash. */
   proceed(fault: Fault | undefined): void {
-    if (fault === undefined) return
-    if (this.#mayWrite) throw fault
-    this.#recording?.trouble(fault.message)
+    if (fault !== undefined) {
+      if (this.#terms.mayWrite) throw fault
+      this.#recording?.trouble(fault.message)
+    }
+    this.#sent = true
   }
 
   /** It was answered, well or not. */
@@ -106,14 +120,20 @@ export class Passage {
     if (this.#ended) return
     this.#ended = true
     this.#span?.end(outcome, code)
+    const duration = rounded(performance.now() - this.#started)
+    const { meter, onEnd } = this.#terms
+    if (!this.#sent) meter?.giveBack()
+    else onEnd?.(outcome, message)
+    const energy = this.#sent ? meter?.settle(duration) : undefined
     const recording = this.#recording
     if (this.#call === undefined || recording === undefined) return
     const { result, said } = reply ? keptOf(recording, reply) : NOTHING
     recording.recorder.end(this.#call, {
-      duration: rounded(performance.now() - this.#started),
+      duration,
       outcome,
       code,
       error: message === undefined ? undefined : recording.scrub(message).slice(0, LONGEST_ERROR),
+      energy,
       resultBytes: reply?.bytes.length ?? 0,
       result,
       said,
@@ -143,6 +163,7 @@ function keptOf({ level, scrub }: Records, reply: ReplyMessage): Pick<CallEnd, '
   return { result: resultForRecord(level, beginning, scrub, size) }
 }
 
+const REFUSED: Terms = { mayWrite: false }
 const RESULT = Buffer.from('"result":')
 const NOTHING: Pick<CallEnd, 'result' | 'said'> = {}
 
@@ -179,6 +200,8 @@ function outcomeOf(fault: Fault | undefined): Outcome {
     case 'APPROVAL_PENDING':
     case 'APPROVAL_DENIED':
     case 'TOOL_CHANGED':
+    case 'OUT_OF_ENERGY':
+    case 'LOOP_STOPPED':
       return 'denied'
     case 'CALL_TIMEOUT':
     case 'CONNECT_TIMEOUT':

@@ -4,11 +4,12 @@ import { isRecord } from '../base/record.ts'
 import type { Connection } from '../connect/connection.ts'
 import { type ListMethod, resultOf } from '../connect/definitions.ts'
 import { send } from '../connect/send.ts'
-import { admit, type Leave, mayWrite, type Target } from './admit.ts'
+import { admit, type Target } from './admit.ts'
 import { askPerson } from './approve.ts'
 import type { CallContext } from './context.ts'
-import { type Asking, Passage } from './passage.ts'
+import { type Asking, Passage, type Terms } from './passage.ts'
 import { recordReply } from './result.ts'
+import { termsFor } from './terms.ts'
 
 export interface WaitOptions {
   readonly signal?: AbortSignal | undefined
@@ -31,8 +32,8 @@ export async function request(
 ): Promise<Record<string, unknown>> {
   const target = { server, tool: `#${method}` }
   const text = JSON.stringify(params)
-  const leave = await admitted(context, asking, target, text, options)
-  const passage = Passage.begin(context, asking, target, text, mayWrite(leave))
+  const terms = await admitted(context, asking, target, text, options)
+  const passage = Passage.begin(context, asking, target, text, terms)
   try {
     passage.proceed(await passage.written())
     const connection = context.manager.get(server)
@@ -54,11 +55,11 @@ async function admitted(
   target: Target,
   text: string,
   options: WaitOptions,
-): Promise<Leave> {
+): Promise<Terms> {
   try {
     const { leave } = admit(context, asking.actor, target)
-    if (leave.verdict === 'ask') await askPerson(context, asking, target, leave, text, options)
-    return leave
+    if (leave.verdict === 'ask') await askPerson(context, asking, target, { leave }, text, options)
+    return await termsFor(context, asking, target, leave, undefined, text)
   } catch (error) {
     await Passage.refused(context, asking, target, text, error)
     throw error

@@ -8,7 +8,7 @@ import type { EnergyAccount, EnergyHour, ToolCost } from '../store/policy.ts'
 import type { Store } from '../store/store.ts'
 import { actorOf } from './access.ts'
 import { type EnergyState, energyState } from './energy-state.ts'
-import { Costs, type Estimate, earlierCosts, estimateOf, priceOf } from './estimate.ts'
+import { type Estimate, Estimates, priceOf } from './estimate.ts'
 
 export type AgentEnergy =
   | { readonly agent: string; readonly state: 'unlimited' }
@@ -56,14 +56,13 @@ export async function energyOfAgent(
     energy.hours(agent, since),
     energy.toolCosts(agent, since),
   ])
-  const tools = await Promise.all(
-    spent.slice(0, MOST_TOOLS).map(async (cost): Promise<ToolEnergy> => {
-      const { server, tool } = cost
-      const price = priceOf(active.servers.get(server)?.definition?.price, tool)
-      const earlier = new Costs(await earlierCosts(energy, server, tool))
-      return { ...cost, estimate: estimateOf(undefined, price, earlier) }
-    }),
-  )
+  const estimates = new Estimates(energy)
+  await estimates.ready()
+  const tools = spent.slice(0, MOST_TOOLS).map((cost): ToolEnergy => {
+    const { server, tool } = cost
+    const price = priceOf(active.servers.get(server)?.definition?.price, tool)
+    return { ...cost, estimate: estimates.of(server, tool, undefined, price) }
+  })
   return { ...statusOf(agent, budget, account), history, tools }
 }
 
@@ -88,7 +87,7 @@ export async function refillAgent(
 // --- internal ---
 
 const DAY = 24 * 60 * 60 * 1000
-/** Of the dearest; each is looked up in the record. */
+/** Of the dearest. */
 const MOST_TOOLS = 20
 
 function budgetOf(

@@ -79,6 +79,7 @@ export class Costs {
 export class Estimates {
   readonly #energy: Pick<Energy, 'durations'>
   readonly #costs = new Map<string, Costs>()
+  #seeding: Promise<void> | undefined
 
   constructor(energy: Pick<Energy, 'durations'>) {
     this.#energy = energy
@@ -86,48 +87,48 @@ export class Estimates {
 
   /** `definition`, where it is known, is for tools that were never called. Never waits. */
   of(server: string, tool: string, definition: Tool | undefined, price: number): Estimate {
-    return estimateOf(definition, price, this.#of(server, tool))
+    // Not now: whoever makes the call goes first. Until then it is guessed, which is no harm.
+    if (this.#seeding === undefined) setImmediate(() => void this.ready())
+    return estimateOf(definition, price, this.#costs.get(keyOf(server, tool)))
   }
 
   /** Learns what the time of a call cost, without the price. */
   add(server: string, tool: string, cost: number): void {
-    if (Number.isFinite(cost)) this.#of(server, tool).add(Math.max(0, cost))
+    if (!Number.isFinite(cost)) return
+    const key = keyOf(server, tool)
+    const known = this.#costs.get(key)
+    if (known) known.add(Math.max(0, cost))
+    else this.#put(key, new Costs([Math.max(0, cost)]))
+  }
+
+  /** Resolves when what earlier runs learned is known. Never rejects: the store has other ways to say that. */
+  ready(): Promise<void> {
+    this.#seeding ??= this.#seed().catch(() => undefined)
+    return this.#seeding
   }
 
   // --- internal ---
 
-  #of(server: string, tool: string): Costs {
-    const key = `${server}\0${tool}`
-    const known = this.#costs.get(key)
-    if (known) return known
-    const costs = new Costs()
+  #put(key: string, costs: Costs): void {
     const [oldest] = this.#costs.keys()
     if (this.#costs.size >= MOST_TOOLS && oldest !== undefined) this.#costs.delete(oldest)
     this.#costs.set(key, costs)
-    // Not now: whoever makes the call goes first.
-    setImmediate(() => void this.#seed(key, costs, server, tool))
-    return costs
   }
 
-  /** What was learned meanwhile counts as later. Without it the first calls are guessed, which is no harm. */
-  async #seed(key: string, costs: Costs, server: string, tool: string): Promise<void> {
-    try {
-      const earlier = await earlierCosts(this.#energy, server, tool)
-      if (earlier.length === 0 || this.#costs.get(key) !== costs) return
-      this.#costs.set(key, costs.after(earlier))
-    } catch {
-      // The store has other ways to say that it cannot be read.
+  /** What was learned meanwhile counts as later. */
+  async #seed(): Promise<void> {
+    const earlier = new Map<string, number[]>()
+    for (const { server, tool, duration } of await this.#energy.durations()) {
+      const key = keyOf(server, tool)
+      const costs = earlier.get(key)
+      if (costs) costs.push(timeCost(duration))
+      else earlier.set(key, [timeCost(duration)])
+    }
+    for (const [key, costs] of earlier) {
+      const known = this.#costs.get(key)
+      this.#put(key, known ? known.after(costs) : new Costs(costs))
     }
   }
-}
-
-/** What the time of a tool's latest recorded calls cost, oldest first. */
-export async function earlierCosts(
-  energy: Pick<Energy, 'durations'>,
-  server: string,
-  tool: string,
-): Promise<number[]> {
-  return (await energy.durations(server, tool, KEPT)).map(timeCost).reverse()
 }
 
 // --- internal ---
@@ -138,6 +139,10 @@ const USUAL = 0.75
 const ENOUGH = 5
 /** Servers may make names up, and memory must not grow with them. */
 const MOST_TOOLS = 5000
+
+function keyOf(server: string, tool: string): string {
+  return `${server}\0${tool}`
+}
 
 const LEAST = 0.1
 const MOST = 5

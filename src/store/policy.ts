@@ -173,6 +173,13 @@ export interface ToolCost {
  * The ledger of energy. The record of calls is what is charged: `Invocations.append` takes what each new row cost from its
  * agent's account, in the same transaction, so the two cannot disagree.
  */
+/** How long one call took, in milliseconds. */
+export interface ToolDuration {
+  readonly server: string
+  readonly tool: string
+  readonly duration: number
+}
+
 export interface Energy {
   account(agent: string): Promise<EnergyAccount | undefined>
   /** By agent. */
@@ -197,6 +204,6 @@ export interface Energy {
   hours(agent: string, since: number): Promise<EnergyHour[]>
   /** What an agent and its workers spent it on, dearest first. */
   toolCosts(agent: string, since: number): Promise<ToolCost[]>
-  /** How many milliseconds the latest calls of a tool took, newest first; of the last few thousand calls of all tools. */
-  durations(server: string, tool: string, limit: number): Promise<number[]>
+  /** How long the latest recorded calls took, of whichever tool; oldest first. */
+  durations(): Promise<ToolDuration[]>
 }

@@ -1,6 +1,6 @@
 // What energy was spent on, from the record of calls.
 
-import type { EnergyHour, ToolCost } from './policy.ts'
+import type { EnergyHour, ToolCost, ToolDuration } from './policy.ts'
 import type { Connection } from './sqlite-connection.ts'
 
 export async function hoursOf(records: Connection, agent: string, since: number): Promise<EnergyHour[]> {
@@ -23,24 +23,14 @@ export async function toolCostsOf(records: Connection, agent: string, since: num
   return rows.map((row) => ({ ...row }))
 }
 
-export async function durationsOf(
-  records: Connection,
-  server: string,
-  tool: string,
-  limit: number,
-): Promise<number[]> {
+export async function durationsOf(records: Connection): Promise<ToolDuration[]> {
   // Rows have no index by tool, which every call would pay for; so only the newest are looked through.
-  const rows = await records.all<{ duration: number }>(
-    `SELECT duration FROM invocations
-    WHERE seq > (SELECT COALESCE(MAX(seq), 0) FROM invocations) - ${ROWS_READ}
-      AND name IN (SELECT id FROM names WHERE server = ? AND tool = ?)
-      AND energy IS NOT NULL AND outcome <> 'unknown'
-    ORDER BY seq DESC LIMIT ?`,
-    server,
-    tool,
-    limit,
+  const rows = await records.all<ToolDuration>(
+    `SELECT n.server, n.tool, i.duration FROM invocations i JOIN names n ON n.id = i.name
+    WHERE i.seq > (SELECT COALESCE(MAX(seq), 0) FROM invocations) - ${ROWS_READ}
+      AND i.energy IS NOT NULL AND i.outcome <> 'unknown' ORDER BY i.seq`,
   )
-  return rows.map(({ duration }) => duration)
+  return rows.map((row) => ({ ...row }))
 }
 
 // --- internal ---

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../base/clock.ts'
 import { type EnergyBudget, energyOf, millionths, recovered, type StoredLevel } from './energy-level.ts'
-import type { Energy, EnergyAccount, EnergyHour, LeaseView, ToolCost } from './policy.ts'
+import type { Energy, EnergyAccount, EnergyHour, LeaseView, ToolCost, ToolDuration } from './policy.ts'
 import type { Connection, Session } from './sqlite-connection.ts'
 import { durationsOf, hoursOf, toolCostsOf } from './sqlite-energy-report.ts'
 
@@ -96,8 +96,8 @@ export class SqliteEnergy implements Energy {
     return toolCostsOf(this.#ledger, agent, since)
   }
 
-  durations(server: string, tool: string, limit: number): Promise<number[]> {
-    return durationsOf(this.#ledger, server, tool, limit)
+  durations(): Promise<ToolDuration[]> {
+    return durationsOf(this.#ledger)
   }
 
   // --- internal ---

@@ -158,7 +158,11 @@ export function energySuite(name: string, place: NewPlace): void {
       { server: 'github', tool: 'put', calls: 1, energy: 4 },
       { server: 'github', tool: 'get_issue', calls: 1, energy: 2 },
     ])
-    expect(await store.energy.durations('github', 'get_issue', 2)).toEqual([4, 2])
-    expect(await store.energy.durations('github', 'none', 2)).toEqual([])
+    expect(await store.energy.durations()).toEqual([
+      { server: 'github', tool: 'get_issue', duration: 1 },
+      { server: 'github', tool: 'get_issue', duration: 2 },
+      { server: 'github', tool: 'put', duration: 3 },
+      { server: 'github', tool: 'get_issue', duration: 4 },
+    ])
   })
 }

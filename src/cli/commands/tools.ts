@@ -40,6 +40,7 @@ Examples:
       for (const { name, errors } of up.map((connection) => connection.status()))
         for (const { message } of errors) out.warn(`${name}: ${message}`)
       const shown = new Set([...up, ...idle].map(({ name }) => name))
+      await hub.energy?.estimates.ready()
       const handle = hub.as(agent)
       const seen = handle
         .tools(server)
@@ -114,7 +115,7 @@ function forPrograms(tool: AgentTool): object {
     ...(outputSchema === undefined ? {} : { outputSchema }),
     annotations: annotations ?? {},
     fingerprint: tool.fingerprint,
-    estimate: null,
+    estimate: tool.estimate ?? null,
   }
 }
 
