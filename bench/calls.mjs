@@ -102,7 +102,18 @@ async function runGateway(kind, backend) {
   const config = join(home, 'busbar.json')
   writeFileSync(
     config,
-    JSON.stringify({ servers: { echo: entry }, agents: { bench: { servers: ['*'], token: '${TOKEN}' } } }),
+    JSON.stringify({
+      servers: { echo: entry },
+      // Metered, and never asked about nor out of energy.
+      agents: {
+        bench: {
+          servers: ['*'],
+          token: '${TOKEN}',
+          approval: 'never',
+          energy: { capacity: 1e9, recovery: 1e6 },
+        },
+      },
+    }),
   )
   const env = { ...process.env, BUSBAR_HOME: home, TOKEN }
   const up = [here('../dist/bin.js'), 'up', '--port', '0', '--json', '--trust', '--config', config]

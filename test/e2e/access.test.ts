@@ -288,7 +288,9 @@ agents:
 
 test('[D14] a grant is in force at once and disturbs nothing that runs', async () => {
   const { sandbox } = place()
-  const agents = { ada: { servers: ['plain'], token: 'agent-token-7f3a', allow: ['plain/pid'] } }
+  const agents = {
+    ada: { servers: ['plain'], token: 'agent-token-7f3a', allow: ['plain/pid'], approval: 'never' },
+  }
   const gateway = await up(sandbox, { servers: { plain: serverCommand('plain') }, agents })
   const pid = async () =>
     (await gateway.ask('plain', 'tools/call', { name: 'pid', arguments: {} })).result.content[0].text

@@ -133,7 +133,7 @@ test('[C4] tools lists what servers have, with addresses, schemas and annotation
     outputSchema: expect.objectContaining({ type: 'object' }),
     annotations: { idempotentHint: true, readOnlyHint: true, openWorldHint: false },
     fingerprint: expect.stringMatching(/^[0-9a-f]{32,64}$/),
-    estimate: null,
+    estimate: expect.any(Number),
   })
   const { stdout } = await sandbox.run(['tools', 'plain'])
   expect(stdout).toMatch(/^plain\/echo +read-only +Gives back the text$/m)

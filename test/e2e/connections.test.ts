@@ -246,12 +246,16 @@ for (const wire of ['stdio', 'http', 'websocket'] as const)
       await untilTool(hub, 'count', false)
       expect(await codeOf(hub.as().call('changing/count'))).toBe('TOOL_UNKNOWN')
       await change('description')
-      await until(() =>
+      // Another definition is not the tool that was accepted: it is gone until a person accepts it.
+      await untilTool(hub, 'echo', false)
+      const { pending } = hub.pins.diff('changing', 'echo')
+      await hub.pins.accept('changing', 'echo', pending?.fingerprint ?? '', 'test')
+      expect(
         hub
           .as()
           .tools()
           .some(({ description }) => description?.endsWith('version 3')),
-      )
+      ).toBe(true)
       const lists = () => events.flatMap((event) => (event.type === 'list-change' ? [event.list] : []))
       await change('prompt')
       await until(() => lists().includes('prompts'))
