@@ -39,6 +39,8 @@ export async function approvalView(
 
 /** What differs, down to single values; undefined when one of them was cut and cannot be compared. */
 function changesOf(before: string | undefined, after: string): ArgumentChange[] | undefined {
+  // Numbers that data cannot hold would be compared as others.
+  if (before === undefined || LOSSY.test(before) || LOSSY.test(after)) return undefined
   const [one, other] = [parsed(before), parsed(after)]
   if (!isRecord(one) || !isRecord(other)) return undefined
   const changes: ArgumentChange[] = []
@@ -48,12 +50,15 @@ function changesOf(before: string | undefined, after: string): ArgumentChange[] 
 
 // --- internal ---
 
+/** What may be a number whose digits do not survive being read; a text that looks like one only costs the comparison. */
+const LOSSY = /\d{16}|\d[eE][+-]?\d|\.\d*0(?!\d)/
+
 const MOST_CHANGES = 100
 const DEEPEST = 8
 
-function parsed(text: string | undefined): unknown {
+function parsed(text: string): unknown {
   try {
-    return text === undefined ? undefined : JSON.parse(text)
+    return JSON.parse(text)
   } catch {
     return undefined
   }

@@ -26,6 +26,7 @@ export class Brakes {
   readonly pins: PinBoard | undefined
   /** Stops an agent that makes the same failing call again and again. */
   readonly loops: LoopBreaker = new LoopBreaker()
+  #timer: NodeJS.Timeout | undefined
 
   private constructor(desk: ApprovalDesk, memories: Memories, pins: PinBoard | undefined) {
     this.desk = desk
@@ -36,11 +37,13 @@ export class Brakes {
   static async open({ store, pins, expiry, onApproval, onTrouble }: BrakesOptions): Promise<Brakes> {
     const memories = await Memories.open(store?.rules ?? new ForgetfulRules())
     const approvals = store?.approvals ?? new ForgetfulApprovals()
-    return new Brakes(
+    const brakes = new Brakes(
       new ApprovalDesk({ approvals, memories, expiry, onChange: onApproval, onTrouble }),
       memories,
       pins,
     )
+    if (store) brakes.#follow()
+    return brakes
   }
 
   /** Grows with everything that may change what is decided. */
@@ -49,6 +52,17 @@ export class Brakes {
   }
 
   close(): void {
+    clearInterval(this.#timer)
     this.desk.close()
   }
+
+  // --- internal ---
+
+  /** Another process may have remembered or forgotten something. A store that cannot be read now is read the next time. */
+  #follow(): void {
+    this.#timer = setInterval(() => void this.memories.refresh().catch(() => undefined), FOLLOW_EVERY).unref()
+  }
 }
+
+/** Milliseconds. */
+const FOLLOW_EVERY = 2000

@@ -14,7 +14,7 @@ import type { CallContext } from './context.ts'
 import { callNative, replyOf } from './native-call.ts'
 import { type Asking, Passage, type Terms } from './passage.ts'
 import { CallResult, failureOf } from './result.ts'
-import { findRoute, type OwnRoute, type Route } from './route.ts'
+import { findRoute, type OwnRoute, type Route, recheck } from './route.ts'
 import { termsFor } from './terms.ts'
 
 export interface Progress {
@@ -55,10 +55,12 @@ export async function call(
 ): Promise<CallResult> {
   const { actor } = asking
   let route: Route | OwnRoute | undefined = context.views.of(actor).routes.get(address)
-  const target = route?.target ?? targetOf(context, actor, address)
-  const text = argumentsText(args)
+  let target: Target = route?.target ?? { server: '', tool: String(address) }
+  let text = '{}'
   let terms: Terms
   try {
+    if (route === undefined) target = targetOf(context, actor, address)
+    text = argumentsText(args)
     const refuse = () => refuseArguments(target, args, text)
     if (route) refuse()
     else {
@@ -85,8 +87,8 @@ export async function call(
     passage.proceed(await passage.written())
     const reply =
       route.kind === 'native'
-        ? await callNative(route.entry, asking, text, options)
-        : await sendCall(context, route, text, options)
+        ? await callNative(route.entry, asking, text, options, passage)
+        : await sendCall(context, route, text, options, passage)
     const result = new CallResult(target.server, reply)
     result.recordTo(passage)
     await passage.written()
@@ -112,10 +114,12 @@ function refuseArguments({ server, tool }: Target, args: unknown, text: string):
 
 function sendCall(
   context: CallContext,
-  { connection, known, target }: Route,
+  route: Route,
   text: string,
   { signal, timeout, onProgress }: CallOptions,
+  passage: Passage,
 ): Promise<ReplyMessage> {
+  const { connection, known, target } = route
   const name = target.tool
   const headers = known.headers.length > 0 ? paramHeaderValues(known.headers, JSON.parse(text)) : undefined
   return send(
@@ -127,6 +131,10 @@ function sendCall(
       headers,
       signal,
       timeout,
+      onSend: () => {
+        recheck(route)
+        passage.sent()
+      },
       ...(onProgress ? { onNotification: progressTo(onProgress) } : {}),
     },
     context.handlers,

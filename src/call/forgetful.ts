@@ -15,6 +15,8 @@ export class ForgetfulApprovals implements Approvals {
   readonly #all = new Map<string, Approval>()
 
   async add(approval: Approval): Promise<void> {
+    if (this.#all.size >= MOST_HELD)
+      for (const [id, { expiresAt }] of this.#all) if (expiresAt <= approval.createdAt) this.#all.delete(id)
     this.#all.set(approval.id, approval)
   }
 

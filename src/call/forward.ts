@@ -17,7 +17,7 @@ import { badArguments, checkArguments } from './check.ts'
 import type { CallContext } from './context.ts'
 import { type Asking, Passage, type Terms } from './passage.ts'
 import { CallResult, recordReply } from './result.ts'
-import { findRoute, type OwnRoute, type Route } from './route.ts'
+import { findRoute, type OwnRoute, type Route, recheck } from './route.ts'
 import { termsFor } from './terms.ts'
 
 export interface Forwarded {
@@ -44,7 +44,7 @@ export async function forward(
   const target = { server, tool: isCall ? (name ?? '') : `#${method}` }
   const recorded = isCall || !UNRECORDED.test(method)
   const text = (isCall ? argumentBytes(params) : params.bytes).toString('utf8')
-  const { connection, terms } = await admitted(context, asking, request, target, text, recorded)
+  const { connection, terms, route } = await admitted(context, asking, request, target, text, recorded)
   // A stream that stays open is no call that takes long.
   const stays = method === 'subscriptions/listen'
   const passage = recorded ? Passage.begin(context, asking, target, text, terms) : undefined
@@ -54,6 +54,8 @@ export async function forward(
     else if (!connection.live || !connection.gate.tryEnter()) await enter(connection, { method, signal })
     try {
       const link = connection.live ?? (await connection.ready(signal))
+      if (route) recheck(route)
+      if (!signal.aborted) passage?.sent()
       const reply = await pass(connection, link, request, stays)
       sound(reply)
       if (passage) recordReply(passage, reply, () => new CallResult(server, reply).text)
@@ -81,16 +83,17 @@ async function admitted(
   target: Target,
   text: string,
   recorded: boolean,
-): Promise<{ connection: Connection; terms: Terms }> {
+): Promise<{ connection: Connection; terms: Terms; route?: Route }> {
   const { actor } = asking
   try {
     if (method !== 'tools/call') {
       const { leave } = admit(context, actor, target)
       if (leave.verdict === 'ask') await askPerson(context, asking, target, { leave }, text, { signal })
+      const connection = context.manager.get(server)
       const terms = recorded
         ? await termsFor(context, asking, target, leave, undefined, text)
         : { mayWrite: mayWrite(leave) }
-      return { connection: context.manager.get(server), terms }
+      return { connection, terms }
     }
     if (name === undefined)
       throw new Fault(
@@ -111,10 +114,15 @@ async function admitted(
     }
     const checking = checkArguments(context, route.entry, text)
     if (checking) await checking
-    if (route.leave.verdict === 'ask') await askPerson(context, asking, target, route, text, { signal })
+    if (route.leave.verdict === 'ask') {
+      await askPerson(context, asking, target, route, text, { signal })
+      route = await findRoute(context, actor, target, address, { signal }, refuse)
+    }
+    // Servers' names are never empty, and what belongs to none is called elsewhere.
+    if (route.kind === 'native') throw new Fault('TOOL_UNKNOWN', `there is no tool ${JSON.stringify(name)}`)
     const setting = termsFor(context, asking, target, route.leave, route.entry.tool, text)
     const terms = setting instanceof Promise ? await setting : setting
-    return { connection: context.manager.get(server), terms }
+    return { connection: route.connection, terms, route }
   } catch (error) {
     if (recorded) await Passage.refused(context, asking, target, text, error)
     throw error

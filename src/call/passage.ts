@@ -99,6 +99,10 @@ export class Passage {
       if (this.#terms.mayWrite) throw fault
       this.#recording?.trouble(fault.message)
     }
+  }
+
+  /** From now on it counts as sent: it costs, and a lost connection leaves its outcome unknown. */
+  sent(): void {
     this.#sent = true
   }
 
@@ -111,7 +115,7 @@ export class Passage {
   failed(error: unknown): void {
     const fault = error instanceof Fault ? error : undefined
     const message = error instanceof Error ? error.message : String(error)
-    this.#end(outcomeOf(fault), fault?.code ?? 'INTERNAL', message, undefined)
+    this.#end(outcomeOf(fault, this.#sent), fault?.code ?? 'INTERNAL', message, undefined)
   }
 
   // --- internal ---
@@ -193,7 +197,7 @@ function bounded(name: string): string {
   return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name
 }
 
-function outcomeOf(fault: Fault | undefined): Outcome {
+function outcomeOf(fault: Fault | undefined, sent: boolean): Outcome {
   switch (fault?.code) {
     case 'NO_ACCESS':
     case 'NOT_TRUSTED':
@@ -211,7 +215,7 @@ function outcomeOf(fault: Fault | undefined): Outcome {
       return 'cancelled'
     // It was sent, and nobody knows what became of it.
     case 'CONNECTION_LOST':
-      return 'unknown'
+      return sent ? 'unknown' : 'error'
     default:
       return 'error'
   }

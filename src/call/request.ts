@@ -32,12 +32,11 @@ export async function request(
 ): Promise<Record<string, unknown>> {
   const target = { server, tool: `#${method}` }
   const text = JSON.stringify(params)
-  const terms = await admitted(context, asking, target, text, options)
+  const { terms, connection } = await admitted(context, asking, target, text, options)
   const passage = Passage.begin(context, asking, target, text, terms)
   try {
     passage.proceed(await passage.written())
-    const connection = context.manager.get(server)
-    const sending = { method, inside: text.slice(1, -1), name, ...options }
+    const sending = { method, inside: text.slice(1, -1), name, ...options, onSend: () => passage.sent() }
     const reply = await send(connection, sending, context.handlers)
     recordReply(passage, reply, () => '')
     await passage.written()
@@ -55,11 +54,12 @@ async function admitted(
   target: Target,
   text: string,
   options: WaitOptions,
-): Promise<Terms> {
+): Promise<{ terms: Terms; connection: Connection }> {
   try {
     const { leave } = admit(context, asking.actor, target)
     if (leave.verdict === 'ask') await askPerson(context, asking, target, { leave }, text, options)
-    return await termsFor(context, asking, target, leave, undefined, text)
+    const connection = context.manager.get(target.server)
+    return { terms: await termsFor(context, asking, target, leave, undefined, text), connection }
   } catch (error) {
     await Passage.refused(context, asking, target, text, error)
     throw error

@@ -8,7 +8,7 @@ import { awake } from '../connect/send.ts'
 import type { KnownTool } from '../connect/tool-list.ts'
 import type { Actor } from '../policy/access.ts'
 import { type OwnTool, type ServerTool, serverTool } from '../registry/registry.ts'
-import { admit, type Leave, type Target, unknownTool } from './admit.ts'
+import { admit, changedTool, type Leave, type Target, unknownTool } from './admit.ts'
 import type { CallContext } from './context.ts'
 
 /** A tool of a server that somebody may call. */
@@ -56,6 +56,17 @@ export function findRoute(
   }
 }
 
+/**
+ * Throws when a tool is no longer what was judged. For the last moment before it is sent: since then a person, the ledger
+ * or the server's own start may have been waited for.
+ */
+export function recheck({ target, connection, known, entry }: Route): void {
+  const now = connection.tool(target.tool)
+  if (now === known) return
+  if (now === undefined || serverTool(connection, now.tool).fingerprint !== entry.fingerprint)
+    throw changedTool(target)
+}
+
 // --- internal ---
 
 function routeNow(
@@ -72,8 +83,8 @@ function routeNow(
   refuse()
   // Who sees a native tool may depend on more than is known here.
   if (admitted.kind === 'native') return { ...admitted, target }
-  const { connection, leave } = admitted
-  const routeTo = (known: KnownTool): Route => {
+  const { connection } = admitted
+  const routeTo = (known: KnownTool, leave: Leave): Route => {
     const entry = serverTool(connection, known.tool)
     if (pins?.verdict(target.server, target.tool, entry.fingerprint) === 'new')
       pins.first(target.server, known.tool)
@@ -83,7 +94,13 @@ function routeNow(
     return route
   }
   const known = connection.tool(target.tool)
-  return known ? routeTo(known) : findTool(context, actor, connection, target.tool, waiting).then(routeTo)
+  if (known) return routeTo(known, admitted.leave)
+  return findTool(context, actor, connection, target.tool, waiting).then((found) => {
+    // Only now it is known what the tool is said to do, and whether that is what was accepted.
+    const again = admit(context, actor, target)
+    if (again.kind !== 'server' || again.connection !== connection) throw changedTool(target)
+    return routeTo(found, again.leave)
+  })
 }
 
 /** A tool that is not known yet: of a server that was never up, or whose list is old. */

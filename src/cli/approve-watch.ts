@@ -6,6 +6,7 @@ import { Fault } from '../base/fault.ts'
 import type { ApprovalView } from '../call/approval-view.ts'
 import type { Answer } from '../policy/approvals.ts'
 import type { Desk } from './approvals.ts'
+import { safeJson } from './output.ts'
 import { canAsk } from './prompt.ts'
 import type { Session } from './session.ts'
 import { approvalLines, shortId } from './show-approval.ts'
@@ -41,7 +42,7 @@ export async function watchApprovals(session: Session, desk: Desk): Promise<void
 // --- internal ---
 
 function show({ out }: Session, approval: ApprovalView): void {
-  if (out.json) out.raw(`${JSON.stringify(approval)}\n`)
+  if (out.json) out.raw(`${safeJson(JSON.stringify(approval))}\n`)
   else out.answer({}, () => approvalLines(out, approval))
 }
 

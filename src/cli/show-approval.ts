@@ -1,6 +1,7 @@
 // A question on the terminal: everything that is needed to judge it, and nothing that could act on the terminal.
 
 import type { ApprovalView, ArgumentChange } from '../call/approval-view.ts'
+import { scanObject } from '../wire/scan.ts'
 import { type Output, safe } from './output.ts'
 
 /** Digits of an id that people type: its end, since ids of one minute begin alike. */
@@ -22,13 +23,13 @@ export function approvalLines(
   const left = status === 'pending' ? `${timeLeft(expiresAt - now)} left` : status
   const cost = estimate === undefined ? [] : [`about ${estimate} energy`]
   const head = [
-    `${out.style('bold', shortId(id))}  ${agent} wants ${out.style('bold', address)}`,
+    `${out.style('bold', shortId(id))}  ${oneLine(agent)} wants ${out.style('bold', oneLine(address))}`,
     ...cost,
     left,
   ]
   return [
     head.join('  ·  '),
-    ...(risk === undefined ? [] : [`  may ${RISKS[risk] ?? risk}: ${reason ?? ''}`]),
+    ...(risk === undefined ? [] : [`  may ${RISKS[risk] ?? oneLine(risk)}: ${oneLine(reason ?? '')}`]),
     ...argumentLines(approval, full),
     ...(lastCall === undefined ? [] : changeLines(lastCall.changes)),
   ]
@@ -44,17 +45,23 @@ function timeLeft(milliseconds: number): string {
 const RISKS: Readonly<Record<string, string>> = { read: 'read', write: 'write', destructive: 'destroy' }
 
 function argumentLines({ arguments: text }: ApprovalView, full: boolean): string[] {
-  const members = membersOf(text)
-  if (full || members === undefined) return [`  ${valueText(text, full)}`]
-  if (members.length === 0) return ['  without arguments']
-  return members.map(([key, value]) => `  ${key} = ${valueText(JSON.stringify(value), full)}`)
+  const bytes = Buffer.from(text)
+  const scan = scanObject(bytes)
+  if (full || !scan.ok) return [`  ${valueText(text, full)}`]
+  if (scan.members.length === 0) return ['  without arguments']
+  // As they are written: every digit is what will be sent.
+  return scan.members.map(
+    ({ key, start, end }) => `  ${oneLine(key)} = ${valueText(bytes.toString('utf8', start, end), full)}`,
+  )
 }
 
 function changeLines(changes: readonly ArgumentChange[]): string[] {
   if (changes.length === 0) return ['  the same as the last call of it that went well']
   return [
     '  different from the last call of it that went well:',
-    ...changes.map(({ path, before, after }) => `    ${path}: ${sideText(before)} → ${sideText(after)}`),
+    ...changes.map(
+      ({ path, before, after }) => `    ${oneLine(path)}: ${sideText(before)} → ${sideText(after)}`,
+    ),
   ]
 }
 
@@ -64,18 +71,14 @@ function sideText(value: unknown): string {
 
 /** Cut in the middle, so that nothing hides at the end. */
 function valueText(text: string, full: boolean): string {
-  const clean = safe(text)
+  const clean = oneLine(text)
   if (full || clean.length <= LONGEST_VALUE) return clean
   const half = LONGEST_VALUE / 2
   const left = clean.length - 2 * half
   return `${clean.slice(0, half)} … ${left} more characters … ${clean.slice(-half)}`
 }
 
-function membersOf(text: string): [string, unknown][] | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? Object.entries(value) : undefined
-  } catch {
-    return undefined
-  }
+/** Text of agents and servers: nothing in it moves the cursor, and none of it makes a line of its own. */
+export function oneLine(text: string): string {
+  return safe(text).replaceAll('\n', '\\n')
 }

@@ -22,6 +22,8 @@ export interface Sending {
   /** Milliseconds without progress; default: what the server's entry says. */
   readonly timeout?: number | undefined
   readonly onNotification?: ((message: NotificationMessage) => void) | undefined
+  /** Called when nothing is left to wait for; what it throws keeps it from being sent. */
+  readonly onSend?: (() => void) | undefined
 }
 
 /** More than a timer can wait. */
@@ -39,6 +41,7 @@ export async function send(
   const { gate } = connection
   if (!connection.live || !gate.tryEnter()) await enter(connection, sending)
   try {
+    if (!sending.signal?.aborted) sending.onSend?.()
     const reply = await ask(connection, sending)
     return asksBack(connection, sending, reply)
       ? await afterQuestions(connection, sending, reply, handlers)

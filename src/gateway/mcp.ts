@@ -110,7 +110,10 @@ export class McpEndpoint {
     // A modern client that goes away has cancelled. A legacy one says so by an id, which without sessions could be
     // another client's: it is not listened to.
     const stop = new Stopper()
-    if (modern) gone.addEventListener('abort', () => stop.abort())
+    if (modern) {
+      if (gone.aborted) stop.abort()
+      gone.addEventListener('abort', () => stop.abort())
+    }
     const stream = { actor, server, stop }
     if (stays) {
       reply.open()

@@ -15,7 +15,7 @@ export function judgedPage(hub: Hub, actor: Actor, server: string, answer: Reply
   if (answer.kind !== 'result') return answer
   const { context } = hub
   const connection = context.manager.get(server)
-  const open = !context.rules().hides(actor, server) && !connection.leavesOut
+  const open = !context.rules().hides(actor, server) && !connection.leavesOut && !isDenied(hub, actor, server)
   // Most lists are the same as the last time, and then need not be read.
   if (open && isJudged(hub, connection, answer)) return answer
   const result = memberValue(answer, 'result') as { tools?: unknown; _meta?: object }
@@ -41,6 +41,14 @@ export function judgedPage(hub: Hub, actor: Actor, server: string, answer: Reply
 }
 
 // --- internal ---
+
+/** Whether a person said no to something of this server, for good. */
+function isDenied({ brakes }: Hub, actor: Actor, server: string): boolean {
+  if (actor.kind === 'owner') return false
+  return brakes.memories.all.some(
+    (rule) => rule.decision === 'deny' && rule.server === server && (rule.agent ?? actor.id) === actor.id,
+  )
+}
 
 /** Pages that were found to hold nothing but accepted definitions, as long as no verdict changed. */
 const JUDGED = new WeakMap<Connection, { version: number; pages: Buffer[] }>()

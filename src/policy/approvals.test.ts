@@ -199,6 +199,32 @@ test('[D11] what is remembered is a rule for the tool or the whole server, and c
   await expect(memories.remove('nothing')).rejects.toMatchObject({ code: 'APPROVAL_UNKNOWN' })
 })
 
+test('[D11] an answer that comes second leaves no rule behind', async () => {
+  const { desk: it, memories } = await desk()
+  const id = await idOf(it.permit(CALL, NOW))
+  const [first, second] = await Promise.allSettled([
+    it.answer(id, { decision: 'deny' }, 'ann'),
+    it.answer(id, { decision: 'allow', remember: 'server' }, 'bob'),
+  ])
+  expect([first.status, second.status]).toEqual(['fulfilled', 'rejected'])
+  expect(memories.all).toEqual([])
+})
+
+test('[D11] a call that is cancelled while its question is being put does not wait', async () => {
+  const { desk: it } = await desk()
+  const stop = new Stopper()
+  const waiting = it.permit(CALL, { wait: 60_000, signal: stop })
+  stop.abort()
+  await expect(waiting).rejects.toMatchObject({ code: 'CALL_CANCELLED' })
+  expect(await it.list('pending')).toEqual([])
+})
+
+test('[D11] calls that are the same and come together put one question', async () => {
+  const { desk: it } = await desk()
+  const ids = await Promise.all([1, 2, 3].map(() => idOf(it.permit(CALL, NOW))))
+  expect(new Set(ids).size).toBe(1)
+})
+
 test('[D11] ten thousand open questions are no problem', async () => {
   const { desk: it, file, clock } = await desk()
   const open = await loadDriver()

@@ -46,6 +46,8 @@ export class ApprovalDesk {
   readonly #now: () => number
   readonly #approvers = new Set<Approver>()
   readonly #waiters: Waiters
+  /** Questions that are being looked for or put, so that calls that come together put one. */
+  readonly #asking = new Map<string, Promise<Approval>>()
   /** Questions that an approver here is thinking about. */
   readonly #thinking = new Map<string, Promise<void>>()
 
@@ -92,11 +94,11 @@ export class ApprovalDesk {
     const { approvals, memories } = this.#options
     const approval = await this.get(id)
     if (approval.status !== 'pending' || approval.expiresAt <= this.#now()) throw answered(approval)
-    // First, so that a crash in between never leaves an answer that says more than was remembered.
-    if (remember !== undefined) await memories.add(ruleFor(approval, decision, remember, this.#now(), by))
     const status = decision === 'allow' ? 'allowed' : 'denied'
     if (!(await approvals.decide(id, 'pending', status, { at: this.#now(), by, remember })))
       throw answered(await this.get(id))
+    // Only now: an answer that came too late leaves nothing behind.
+    if (remember !== undefined) await memories.add(ruleFor(approval, decision, remember, this.#now(), by))
     const after = await this.get(id)
     this.#changed(after)
     return after
@@ -136,8 +138,18 @@ export class ApprovalDesk {
 
   // --- internal ---
 
+  #asked(question: Question): Promise<Approval> {
+    const { agent, server, tool, fingerprint, argumentsHash } = question
+    const key = JSON.stringify([agent, server, tool, fingerprint, argumentsHash])
+    const before = this.#asking.get(key)
+    if (before) return before
+    const asking = this.#findOrAsk(question).finally(() => this.#asking.delete(key))
+    this.#asking.set(key, asking)
+    return asking
+  }
+
   /** The open question about a call, or a new one. */
-  async #asked(question: Question): Promise<Approval> {
+  async #findOrAsk(question: Question): Promise<Approval> {
     const { approvals, expiry } = this.#options
     const now = this.#now()
     const found = await approvals.find(question, now)

@@ -43,6 +43,7 @@ export class Memories {
   }
 
   async add(rule: Rule): Promise<void> {
+    await this.refresh()
     const same = this.#all.find(
       (it) =>
         it.agent === rule.agent &&

@@ -22,6 +22,7 @@ export class Waiters {
   /** Waits until a question is answered; `pending` when the time is over. */
   wait(id: string, limit: number, signal: Stop | undefined): Promise<Heard> {
     if (this.#closed) return Promise.resolve('pending')
+    if (signal?.aborted) return Promise.resolve('aborted')
     return new Promise((resolve) => {
       const all = this.#waiting.get(id) ?? new Set()
       this.#waiting.set(id, all)

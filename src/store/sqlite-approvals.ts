@@ -123,12 +123,19 @@ export class SqliteApprovals implements Approvals {
     return changed > 0
   }
 
-  expire(now: number): Promise<number> {
-    return this.#ledger.run(
+  async expire(now: number): Promise<number> {
+    const expired = await this.#ledger.run(
       "UPDATE approvals SET status = 'expired', decided_at = ? WHERE status = 'pending' AND expires_at <= ?",
       now,
       now,
     )
+    // Whoever asks may ask for anything, so what nobody answered is not kept for ever.
+    if (expired > 0)
+      await this.#ledger.run(
+        "DELETE FROM approvals WHERE status IN ('expired', 'cancelled') AND expires_at < ?",
+        now - KEPT_MS,
+      )
+    return expired
   }
 }
 
@@ -139,3 +146,6 @@ const SELECT =
   'surface, estimate, status, ' +
   'created_at AS createdAt, expires_at AS expiresAt, decided_at AS decidedAt, decided_by AS decidedBy, remember ' +
   'FROM approvals'
+
+/** How long unanswered questions are kept: 30 days. */
+const KEPT_MS = 30 * 24 * 60 * 60 * 1000

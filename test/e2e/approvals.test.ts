@@ -285,3 +285,33 @@ test('[D11] what is asked cannot act on the terminal, and is shown to its end', 
   expect(shown).not.toContain('\u202e')
   expect(shown).toMatch(/more characters … .*the end/)
 })
+
+test('[D11] names of arguments make no lines and move no cursor; numbers are shown as they will be sent', async () => {
+  const hub = await asking()
+  const key = '\u001b[1A\u001b[2Kforged\nallowed by ann'
+  await askedFor(hub.as('cto').call('plain/add', new JsonText(`{"a":12345678901234567891,"b":1.0}`)))
+  await askedFor(
+    hub
+      .as('cto')
+      .call('plain/echo', { text: 'x', [key]: 1 })
+      .catch((error) => Promise.reject(error)),
+  )
+  const { sandbox } = place()
+  const env = { BUSBAR_HOME: hub.places.state.replace(/\/state$/, '') }
+  const shown = (await sandbox.run(['approve', 'list'], { env })).stdout
+  expect(shown).toContain('a = 12345678901234567891')
+  expect(shown).toContain('b = 1.0')
+  expect(shown).not.toContain('\u001b[1A')
+  expect(shown.split('\n').some((line) => line.startsWith('allowed by ann'))).toBe(false)
+})
+
+test('[D11] what a person denied for good is not listed by the gateway either', async () => {
+  const { gateway, sandbox } = await asked('0s')
+  const { result } = await echo(gateway)
+  const { approval } = result._meta['busbar/fault']
+  await sandbox.run(['approve', 'deny', approval, '--remember', 'tool'])
+  const listed = await gateway.ask('plain', 'tools/list')
+  const names = listed.result.tools.map(({ name }: Answer) => name)
+  expect(names).not.toContain('echo')
+  expect(names).toContain('add')
+})

@@ -54,6 +54,34 @@ test('[E9] what goes back to what was accepted is free again by itself', async (
   expect((await hub.as('ada').call('docs/search')).text).toBe('called')
 })
 
+test('[E9] a server that comes up with another definition than it is remembered with is not called by the old one', async () => {
+  const { hub, offer } = await opened()
+  expect((await hub.as('ada').call('docs/search')).text).toBe('called')
+  await hub.servers.disconnect('docs')
+  offer(AFTER)
+  // The call starts it, and finds out.
+  expect(await codeOf(hub.as('ada').call('docs/search'))).toBe('TOOL_CHANGED')
+  await hub.flush()
+  const [row] = await hub.calls.list({ agent: 'ada' })
+  expect(row).toMatchObject({ outcome: 'denied', code: 'TOOL_CHANGED', energy: undefined })
+})
+
+test('[E9] another program under the same name is judged before its first call', async () => {
+  const home = place()
+  const { offer, servers } = changeable(home.sandbox)
+  offer(BEFORE)
+  const first = await home.open({ servers, agents: AGENTS } as never)
+  await first.as().ready()
+  await first.close()
+  offer(AFTER)
+  // One more argument makes it another entry, of which nothing is remembered.
+  const { command, args } = servers.docs
+  const swapped = { docs: { command, args: [...args, '--again'], start: 'lazy' } }
+  const hub = await home.open({ servers: swapped, agents: AGENTS } as never)
+  expect(await codeOf(hub.as('ada').call('docs/search'))).toBe('TOOL_CHANGED')
+  expect((await hub.as('ada').call('docs/count')).text).toBe('called')
+})
+
 test('[E9][D11] a definition that changes between approval and execution is not called', async () => {
   const { hub, offer } = await opened({ cto: { servers: ['*'] } })
   const code = codeOf(hub.as('cto').call('docs/search', {}, { approvalWait: 60_000 }))

@@ -87,6 +87,24 @@ test('[D7] an unlimited agent is never refused, and what it took is told all the
   expect(usage?.energy).toBeGreaterThanOrEqual(5000)
 })
 
+test('[D2] what was never sent costs nothing, whatever its price', async () => {
+  const dear = { '*': 7 }
+  const hub = await place().open({
+    servers: { plain: { ...plain, price: dear }, broken: { command: 'false', price: dear, start: 'lazy' } },
+    agents: { cto: agent({ capacity: 100, recovery: 0 }) },
+  } as never)
+  await hub.as('cto').ready()
+  expect(await codeOf(hub.as('cto').call('broken/anything'))).not.toBe('OK')
+  const gone = AbortSignal.abort()
+  expect(await codeOf(hub.as('cto').call('plain/echo', { text: 'x' }, { signal: gone }))).toBe(
+    'CALL_CANCELLED',
+  )
+  const { level, spent, calls } = await books(hub)
+  expect([calls, spent, level]).toEqual([2, 0, 100e6])
+  const rows = await hub.calls.list({ agent: 'cto' })
+  expect(rows.map(({ outcome }) => outcome)).toEqual(['cancelled', 'error'])
+})
+
 test('[D7] the same failing call again and again is stopped and said; other arguments are not', async () => {
   const home = place()
   const own = ownServer(

@@ -7,7 +7,7 @@ import { watchApprovals } from '../approve-watch.ts'
 import { command, type Group } from '../command.ts'
 import type { Output } from '../output.ts'
 import type { Session } from '../session.ts'
-import { approvalLines, shortId } from '../show-approval.ts'
+import { approvalLines, oneLine, shortId } from '../show-approval.ts'
 
 const REMEMBER = {
   remember: {
@@ -108,7 +108,7 @@ async function answer(
   const { active } = await session.load({ warnings: false })
   await withDesk(session, active, async (desk) => {
     const approval = await desk.answer(id, { decision, remember })
-    const { agent, address, server } = approval
+    const [agent, address, server] = [approval.agent, approval.address, approval.server].map(oneLine)
     const later =
       remember === undefined ? '' : `, and from now on ${remember === 'tool' ? address : `all of ${server}`}`
     session.out.answer({ approval }, () =>
@@ -127,7 +127,7 @@ async function rules(session: Session, action: string | undefined, id: string | 
     const { out } = session
     if (id !== undefined) {
       const rule = await desk.removeRule(id)
-      out.answer({ rule }, () => `Forgotten: ${ruleText(rule)}.`)
+      out.answer({ rule }, () => `Forgotten: ${oneLine(ruleText(rule))}.`)
       return
     }
     const all = await desk.rules()
@@ -142,7 +142,7 @@ function ruleTable(out: Output, all: readonly Rule[]): string[] {
       shortId(id),
       decision,
       agent ?? 'every agent',
-      scopeText(server, tool),
+      oneLine(scopeText(server, tool)),
       new Date(createdAt).toISOString().slice(0, 16).replace('T', ' '),
       note ?? '',
     ]),
