@@ -2,6 +2,7 @@
 // would be called.
 
 import { sha256 } from '../base/digest.ts'
+import { Fault } from '../base/fault.ts'
 import type { Stop } from '../base/stop.ts'
 import type { Tool } from '../connect/definitions.ts'
 import type { Question } from '../policy/approvals.ts'
@@ -32,8 +33,9 @@ export async function askPerson(
   text: string,
   { signal, approvalWait }: Waiting,
 ): Promise<void> {
+  if (asking.actor.kind === 'owner') return
   const brakes = context.brakes()
-  if (asking.actor.kind === 'owner' || brakes === undefined) return
+  if (brakes === undefined) throw new Fault('CLOSED', 'nobody can be asked: the hub has not started')
   // Nobody is asked about what could not be made anyway.
   refuseLoop(context, asking, target, text)
   ;(await reserve(context, asking, target, entry?.tool))?.giveBack()

@@ -49,7 +49,8 @@ function approvalText({ asked, allowed, denied, expired, pending, median }: Appr
   const answered = allowed + denied
   const rate = answered === 0 ? '' : ` (${Math.round((100 * allowed) / answered)} % of the answers)`
   const time = median === undefined ? '' : `; half of them within ${Math.max(1, Math.round(median / 1000))} s`
-  return `A person was asked ${asked} times: ${allowed} allowed${rate}, ${denied} denied, ${expired} expired, ${pending} open${time}.`
+  const often = asked === 1 ? 'once' : `${asked} times`
+  return `A person was asked ${often}: ${allowed} allowed${rate}, ${denied} denied, ${expired} expired, ${pending} open${time}.`
 }
 
 function limitOf(text: string | undefined): number {
