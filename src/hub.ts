@@ -9,7 +9,8 @@ import { sees } from './call/admit.ts'
 import { Brakes } from './call/brakes.ts'
 import type { CallContext, Surface } from './call/context.ts'
 import { AgentHandle } from './call/handle.ts'
-import { resourceTools } from './call/resource-tools.ts'
+import { hasResources, resourceTools } from './call/resource-tools.ts'
+import { Surfaces } from './call/surface.ts'
 import { Validators } from './call/validate.ts'
 import { Views } from './call/view.ts'
 import { effective } from './config/effective.ts'
@@ -63,6 +64,8 @@ export async function hubOf(active: Snapshot, options: HubOptions = {}): Promise
 
 export class Hub {
   readonly places: Places
+  /** @internal All servers of an agent as one. */
+  readonly surfaces: Surfaces
   readonly #options: HubOptions
   readonly #manager: Manager
   readonly #listeners = new Set<(event: HubEvent) => void>()
@@ -99,6 +102,7 @@ export class Hub {
       },
       (event) => {
         this.#pins.hear(event)
+        this.surfaces.hear(event)
         this.#emit(event)
       },
     )
@@ -124,8 +128,10 @@ export class Hub {
       trouble: (message) => this.#emit({ type: 'trouble', message }),
     }
     this.#context = context
+    this.surfaces = new Surfaces(context)
     const as = (agent: string | undefined) => this.as(agent)
-    for (const tool of resourceTools(as, (agent) => this.#hasResources(agent))) this.#registry.register(tool)
+    for (const tool of resourceTools(as, (agent) => hasResources(context, agent)))
+      this.#registry.register(tool)
   }
 
   /** An agent's view, `agent/worker` for a worker's; without a name the owner's, who may use everything. */
@@ -361,17 +367,6 @@ export class Hub {
     this.#active = active
     this.#rules = new Rulebook(active)
     void this.#records?.adopt(active)
-  }
-
-  #hasResources(agent: string | undefined): boolean {
-    const rules = this.#rules
-    const grants = rules?.grants(agent === undefined ? OWNER : { kind: 'agent', id: agent })
-    return this.#manager.connections.some(
-      ({ name, agreement, off }) =>
-        agreement?.capabilities['resources'] !== undefined &&
-        off === undefined &&
-        (grants === undefined || grants.servers.has(name)),
-    )
   }
 
   async #load(config: HubOptions['config']): Promise<Snapshot> {

@@ -15,6 +15,7 @@ import { estimateFor } from './meter.ts'
 import type { Asking } from './passage.ts'
 import { type Listed, listOf, request, type WaitOptions } from './request.ts'
 import type { CallResult } from './result.ts'
+import { isForAll } from './view.ts'
 import { whyEmpty } from './why-empty.ts'
 
 /** A tool with the address it is called by. */
@@ -255,10 +256,6 @@ export interface ServerClient {
 }
 
 // --- internal ---
-
-function isForAll(entry: RegisteredTool): boolean {
-  return entry.kind === 'server' || entry.native.forModels !== true
-}
 
 function listed(context: CallContext, entry: RegisteredTool): AgentTool {
   const { address, server, name, tool } = entry

@@ -3,6 +3,7 @@
 import { isRecord } from '../base/record.ts'
 import type { Connection } from '../connect/connection.ts'
 import { type ListMethod, resultOf } from '../connect/definitions.ts'
+import type { AskOptions, Link } from '../connect/link.ts'
 import { send } from '../connect/send.ts'
 import { admit, type Target } from './admit.ts'
 import { askPerson } from './approve.ts'
@@ -17,8 +18,11 @@ export interface WaitOptions {
   readonly timeout?: number | undefined
 }
 
-/** Something that a server lists, with the server it is on. */
-export type Listed = Readonly<Record<string, unknown>> & { readonly server: string }
+/** Something that a server lists. */
+export type Item = Readonly<Record<string, unknown>>
+
+/** The same with the server it is on. */
+export type Listed = Item & { readonly server: string }
 
 /** Asks a server something and gives its result; `name` is what it is about. */
 export async function request(
@@ -75,6 +79,16 @@ export async function listOf(
 ): Promise<Listed[]> {
   const link = connection.live ?? (await connection.ready(signal))
   if (!link.offers(what)) return []
-  const { items } = await link.list(method, { signal, idle: timeout ?? connection.plan.timeouts.call })
-  return items.filter(isRecord).map((item) => ({ ...item, server: connection.name }))
+  const { items } = await itemsOf(link, method, { signal, idle: timeout ?? connection.plan.timeouts.call })
+  return items.map((item) => ({ ...item, server: connection.name }))
+}
+
+/** The same as the server gave it, and what was wrong with it. What is no object is left out. */
+export async function itemsOf(
+  link: Link,
+  method: ListMethod,
+  options: AskOptions,
+): Promise<{ items: readonly Item[]; complaints: readonly string[] }> {
+  const { items, complaints } = await link.list(method, options)
+  return { items: items.filter(isRecord), complaints }
 }

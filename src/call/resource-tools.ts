@@ -1,6 +1,8 @@
 // Two native tools by which a model reaches servers' resources.
 
+import { OWNER } from '../policy/access.ts'
 import type { NativeTool } from '../registry/native.ts'
+import type { CallContext } from './context.ts'
 import type { AgentHandle } from './handle.ts'
 
 /** `as` gives the handle of whoever calls: the same gate as for everything else. */
@@ -49,4 +51,15 @@ export function resourceTools(
       },
     },
   ]
+}
+
+/** Whether an agent (undefined: the owner) may use a server that has resources, as far as is known. */
+export function hasResources({ rules, manager }: CallContext, agent: string | undefined): boolean {
+  const grants = rules().grants(agent === undefined ? OWNER : { kind: 'agent', id: agent })
+  return manager.connections.some(
+    ({ name, agreement, off }) =>
+      agreement?.capabilities['resources'] !== undefined &&
+      off === undefined &&
+      (grants === undefined || grants.servers.has(name)),
+  )
 }

@@ -11,7 +11,8 @@ export class View {
   /** What was called by it, by the address that was used. */
   readonly routes: Map<string, Route> = new Map()
   readonly #see: () => readonly RegisteredTool[]
-  readonly #scheme: NamingScheme
+  /** How names are written for this agent. */
+  readonly scheme: NamingScheme
   readonly #reserved: ReadonlySet<string>
   #tools: readonly RegisteredTool[] | undefined
   #names: ReadonlyMap<string, RegisteredTool> | undefined
@@ -20,7 +21,7 @@ export class View {
 
   constructor(see: () => readonly RegisteredTool[], scheme: NamingScheme, reserved: ReadonlySet<string>) {
     this.#see = see
-    this.#scheme = scheme
+    this.scheme = scheme
     this.#reserved = reserved
   }
 
@@ -31,7 +32,10 @@ export class View {
   }
 
   /** The name a model sees. Native tools keep theirs. */
-  nameOf({ server, name }: RegisteredTool, scheme: NamingScheme = this.#scheme): string {
+  nameOf(
+    { server, name }: Pick<RegisteredTool, 'server' | 'name'>,
+    scheme: NamingScheme = this.scheme,
+  ): string {
     return server === '' ? name : projectedName(scheme, server, name, this.#reserved)
   }
 
@@ -84,6 +88,11 @@ export class Views {
     this.#kept.set(key, { version, rules, view })
     return view
   }
+}
+
+/** Whether it is in every list, and not only in those that are written for models. */
+export function isForAll(entry: RegisteredTool): boolean {
+  return entry.kind === 'server' || entry.native.forModels !== true
 }
 
 // --- internal ---

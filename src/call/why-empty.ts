@@ -3,10 +3,11 @@
 import type { Actor } from '../policy/access.ts'
 import { mayReach } from './admit.ts'
 import type { CallContext } from './context.ts'
+import { isForAll } from './view.ts'
 
 /** One sentence with what to do; undefined when there are tools. */
 export function whyEmpty(context: CallContext, actor: Actor): string | undefined {
-  if (context.views.of(actor).tools.length > 0) return undefined
+  if (context.views.of(actor).tools.some(isForAll)) return undefined
   const who = actor.kind === 'owner' ? 'There' : actor.id
   const book = context.rules()
   if (!book.enabled) return 'Integrations are off: no server starts. Set enabled: true.'

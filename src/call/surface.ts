@@ -1,0 +1,225 @@
+// What one agent sees of all its servers as if they were one: tools and prompts by names that say whose they are,
+// resources by their URIs. The way back from each leads to a server; whether it may be used is decided on the call path.
+
+import { isRecord } from '../base/record.ts'
+import type { Stop } from '../base/stop.ts'
+import type { Connection } from '../connect/connection.ts'
+import type { ManagerEvent } from '../connect/manager.ts'
+import { pause } from '../connect/pause.ts'
+import type { Actor } from '../policy/access.ts'
+import { pairOf } from '../registry/names.ts'
+import { type Target, verdictOn } from './admit.ts'
+import type { CallContext } from './context.ts'
+import { joinInstructions } from './surface-instructions.ts'
+import { Combined, type Listing, type Merged, mergePrompts, mergeUris, originOf } from './surface-items.ts'
+import { FRESH, LISTS, type ListKind, type Part, ServerLists } from './surface-lists.ts'
+import { type ToolsPage, toolsPage } from './surface-tools.ts'
+import { isForAll, type View } from './view.ts'
+
+export class Surfaces {
+  readonly #context: CallContext
+  readonly #lists: ServerLists
+  /** Whatever may change a surface brings a new view. */
+  readonly #kept = new WeakMap<View, Surface>()
+
+  constructor(context: CallContext) {
+    this.#context = context
+    this.#lists = new ServerLists(context.manager)
+  }
+
+  /** To be told before anybody else. */
+  hear(event: ManagerEvent): void {
+    this.#lists.hear(event)
+  }
+
+  /** To be asked for anew with each request. */
+  of(actor: Actor): Surface {
+    const view = this.#context.views.of(actor)
+    const surface = this.#kept.get(view) ?? new Surface(this.#context, this.#lists, actor, view)
+    this.#kept.set(view, surface)
+    return surface
+  }
+}
+
+export class Surface {
+  readonly #context: CallContext
+  readonly #lists: ServerLists
+  readonly #actor: Actor
+  readonly #view: View
+  readonly #merged = new Map<ListKind, Combined>()
+  #page: ToolsPage | undefined
+  #instructions: { readonly text: string | undefined } | undefined
+
+  constructor(context: CallContext, lists: ServerLists, actor: Actor, view: View) {
+    this.#context = context
+    this.#lists = lists
+    this.#actor = actor
+    this.#view = view
+  }
+
+  /** What its servers said that they have, now or the last time, as far as it can be passed on. */
+  capabilities(): Record<string, object> {
+    // Ours can change at any time, whatever servers tell.
+    const all: Record<string, object> = { tools: { listChanged: true } }
+    for (const [name, { method, details }] of Object.entries(CAPABILITIES))
+      for (const { agreement } of this.#servers(method)) {
+        const capability = agreement?.capabilities[name]
+        if (!isRecord(capability)) continue
+        const said = details.filter((detail) => capability[detail] === true)
+        all[name] = { ...all[name], ...Object.fromEntries(said.map((detail) => [detail, true])) }
+      }
+    return all
+  }
+
+  /** What its servers tell models of themselves, as long as that is what was accepted. */
+  instructions(): string | undefined {
+    this.#instructions ??= { text: joinInstructions(this.#told()) }
+    return this.#instructions.text
+  }
+
+  /** All tools that may be listed for clients. The same buffer until something changes. */
+  toolsPage(): ToolsPage {
+    this.#page ??= toolsPage(this.#context, this.#actor, this.#view)
+    return this.#page
+  }
+
+  /**
+   * The tool of a name: of one that was listed, or that reads as one of a server that may be used. What is not there any
+   * more is refused, with the reason and a record, where it is called. A native tool's server is empty.
+   */
+  tool(name: string): Target | undefined {
+    const entry = this.#view.named(name)
+    if (entry) return isForAll(entry) ? { server: entry.server, tool: entry.name } : undefined
+    const pair = pairOf(this.#view.scheme, name)
+    return pair && this.#servers().some((server) => server.name === pair.server) ? pair : undefined
+  }
+
+  /** Waits for servers that were never seen before and are on their way up; never for those that are known. */
+  async settled(limit: number = SETTLE): Promise<void> {
+    const first = this.#servers().filter(({ known }) => !known)
+    if (first.length === 0) return
+    const enough = new AbortController()
+    const up = Promise.all(first.map((connection) => connection.settled()))
+    await Promise.race([up, pause(limit, enough.signal)])
+    enough.abort()
+  }
+
+  async prompts(signal?: Stop): Promise<Listing> {
+    return (await this.#combined('prompts', FRESH, signal)).listing
+  }
+
+  async resources(signal?: Stop): Promise<Listing> {
+    return (await this.#combined('resources', FRESH, signal)).listing
+  }
+
+  async templates(signal?: Stop): Promise<Listing> {
+    return (await this.#combined('templates', FRESH, signal)).listing
+  }
+
+  /** The prompt of a name, likewise. */
+  async prompt(name: string, signal?: Stop): Promise<{ server: string; name: string } | undefined> {
+    const found = await this.#find('prompts', name, signal)
+    if (found) return { server: found.server, name: found.own }
+    const pair = pairOf(this.#view.scheme, name)
+    const offered = pair && this.#offering('prompts').some((server) => server.name === pair.server)
+    return offered ? { server: pair.server, name: pair.tool } : undefined
+  }
+
+  /** The server of a URI, and the URI as that server knows it. */
+  async resource(uri: string, signal?: Stop): Promise<{ server: string; uri: string } | undefined> {
+    const offering = this.#offering('resources').map(({ name }) => name)
+    const owned = originOf(uri)
+    if (owned)
+      return owned.server !== undefined && offering.includes(owned.server)
+        ? { server: owned.server, uri: owned.own }
+        : undefined
+    const found = await this.#find('resources', uri, signal)
+    if (found) return { server: found.server, uri: found.own }
+    const templates = await this.#combined('templates', FRESH, signal)
+    const server = templates.serverOf(uri) ?? (offering.length === 1 ? offering[0] : undefined)
+    return server === undefined ? undefined : { server, uri }
+  }
+
+  /** The same for a template, or for whatever else a request for suggestions may name. */
+  async template(uriTemplate: string, signal?: Stop): Promise<{ server: string; uri: string } | undefined> {
+    const found = originOf(uriTemplate) ? undefined : await this.#find('templates', uriTemplate, signal)
+    return found ? { server: found.server, uri: found.own } : await this.resource(uriTemplate, signal)
+  }
+
+  // --- internal ---
+
+  /** Those it may use for that, in the order of the configuration, whatever order they were started in. */
+  #servers(method?: string): Connection[] {
+    const { active, manager } = this.#context
+    return [...active().servers.keys()].flatMap((name) => {
+      const connection = manager.find(name)
+      if (connection === undefined) return []
+      const question = { server: name, tool: method === undefined ? undefined : `#${method}` }
+      return verdictOn(this.#context, this.#actor, question).verdict === 'deny' ? [] : [connection]
+    })
+  }
+
+  /** Those that have some of a kind, or of which nothing is known yet. What may not be used is not listed either. */
+  #listing(kind: ListKind): Connection[] {
+    const { method, capability } = LISTS[kind]
+    const usable = new Set(this.#servers(CAPABILITIES[capability].method))
+    return this.#servers(method).filter(
+      (connection) =>
+        usable.has(connection) &&
+        (connection.agreement === undefined || isRecord(connection.agreement.capabilities[capability])),
+    )
+  }
+
+  #offering(capability: 'resources' | 'prompts'): Connection[] {
+    return this.#servers(CAPABILITIES[capability].method).filter(({ agreement }) =>
+      isRecord(agreement?.capabilities[capability]),
+    )
+  }
+
+  #told(): { server: string; text: string }[] {
+    const pins = this.#context.brakes()?.pins
+    return this.#servers().flatMap(({ name, agreement }) => {
+      const text = agreement?.instructions
+      const changed = text !== undefined && pins?.instructionsVerdict(name, text) === 'changed'
+      return text === undefined || changed ? [] : [{ server: name, text }]
+    })
+  }
+
+  /** Where something that was listed comes from. Lists of a minute ago will do, as it is they that were shown. */
+  async #find(kind: ListKind, name: string, signal: Stop | undefined) {
+    const known = (await this.#combined(kind, Number.POSITIVE_INFINITY, signal)).merged.origins.get(name)
+    return known ?? (await this.#combined(kind, FRESH, signal)).merged.origins.get(name)
+  }
+
+  async #combined(kind: ListKind, age: number, signal: Stop | undefined): Promise<Combined> {
+    const asked = this.#listing(kind).map((connection) => this.#lists.of(connection, kind, age, signal))
+    const parts = await Promise.all(asked)
+    // Meanwhile somebody may have lost a server.
+    const still = new Set(this.#listing(kind).map(({ name }) => name))
+    const shown = parts.filter(({ server }) => still.has(server))
+    const before = this.#merged.get(kind)
+    if (before?.isOf(shown)) return before
+    const combined = new Combined(shown, this.#merge(kind, shown))
+    this.#merged.set(kind, combined)
+    return combined
+  }
+
+  #merge(kind: ListKind, parts: readonly Part[]): Merged {
+    if (kind === 'prompts')
+      return mergePrompts(parts, ({ server, own }) => this.#view.nameOf({ server, name: own }))
+    return mergeUris(parts, kind === 'resources' ? 'uri' : 'uriTemplate')
+  }
+}
+
+// --- internal ---
+
+/** Milliseconds. */
+const SETTLE = 2_000
+
+/** What can be passed on: the request that uses it, and what may be said of it. */
+const CAPABILITIES = {
+  prompts: { method: 'prompts/get', details: ['listChanged'] },
+  resources: { method: 'resources/read', details: ['listChanged', 'subscribe'] },
+  completions: { method: 'completion/complete', details: [] },
+  logging: { method: 'logging/setLevel', details: [] },
+} as const
