@@ -64,12 +64,7 @@ export function mergeUris(parts: readonly Part[], key: 'uri' | 'uriTemplate'): M
   return { items, origins }
 }
 
-/** `busbar:SERVER:URI`, also of a template, which still is one. */
-export function ownedUri(server: string, own: string): string {
-  return `${OWNED}${encodeURIComponent(server.replace(LONE, '\ufffd'))}:${own}`
-}
-
-/** Back from `ownedUri`; undefined for every other URI. `server` is undefined when it cannot be read. */
+/** Back from `busbar:SERVER:URI`; undefined for every other URI. `server` is undefined when it cannot be read. */
 export function originOf(uri: string): { server: string | undefined; own: string } | undefined {
   if (!isOwned(uri)) return undefined
   const end = uri.indexOf(':', OWNED.length)
@@ -124,6 +119,11 @@ const OWNED = 'busbar:'
 const EFFORT = 2_000_000
 /** Half a pair; what cannot be encoded. */
 const LONE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
+
+/** `busbar:SERVER:URI`, also of a template, which still is one. */
+function ownedUri(server: string, own: string): string {
+  return `${OWNED}${encodeURIComponent(server.replace(LONE, '\ufffd'))}:${own}`
+}
 
 function isOwned(uri: string): boolean {
   return uri.slice(0, OWNED.length).toLowerCase() === OWNED
