@@ -3,6 +3,7 @@
 
 import { Fault } from '../base/fault.ts'
 import type { Stop } from '../base/stop.ts'
+import type { Asker } from '../connect/asker.ts'
 import type { Connection } from '../connect/connection.ts'
 import type { Link } from '../connect/link.ts'
 import { enter } from '../connect/send.ts'
@@ -31,6 +32,8 @@ export interface Forwarded {
   readonly signal: Stop
   /** What belongs to the request and comes before its answer, in order. Must not throw. */
   readonly onNotification: (message: NotificationMessage) => void
+  /** Whom the server may ask back in the middle of it. */
+  readonly asker?: Asker | undefined
 }
 
 /** Passes a request on. The reply may be in the other era's form: see `answerFor` in the gateway. */
@@ -53,7 +56,10 @@ export async function forward(
     if (stays) await connection.ready(signal)
     else if (!connection.live || !connection.gate.tryEnter()) await enter(connection, { method, signal })
     try {
-      const link = connection.live ?? (await connection.ready(signal))
+      const usual = connection.live ?? (await connection.ready(signal))
+      const older =
+        request.asker && usual.agreement.era === 'modern' && (await connection.older(usual, signal))
+      const link = older || usual
       if (route) recheck(route)
       if (!signal.aborted) passage?.sent()
       const reply = await pass(connection, link, request, stays)
@@ -155,7 +161,7 @@ const MODERN_KEYS: ReadonlySet<string> = new Set([
 ])
 
 function pass(connection: Connection, link: Link, request: Forwarded, stays: boolean): Promise<ReplyMessage> {
-  const { method, params, name, signal, onNotification } = request
+  const { method, params, name, signal, onNotification, asker } = request
   const { timeouts } = connection.plan
   const modern = link.agreement.era === 'modern'
   const about = modern ? aboutOf(connection, name, params) : {}
@@ -165,6 +171,7 @@ function pass(connection: Connection, link: Link, request: Forwarded, stays: boo
     idle: stays ? undefined : timeouts.call,
     total: stays ? undefined : timeouts.total,
     onNotification,
+    asker,
   })
 }
 

@@ -95,6 +95,10 @@ export const serverSchema = z.strictObject({
   id: about('Connector id (`type: claudeai-proxy`).', z.optional(word)),
   description: about('What it is for; shown to people and agents.', z.optional(z.string())),
   category: about('A word to group servers by.', z.optional(z.string())),
+  era: about(
+    'Which era of the protocol is spoken with it: `modern` (2026-07-28), `legacy` (before that), or found out.',
+    z._default(z.enum(['auto', 'modern', 'legacy']), 'auto'),
+  ),
   prefix: about('Stands for the server in tool names; default: its name.', z.optional(word)),
   enabled: about('`false` keeps the entry and starts nothing.', z._default(z.boolean(), true)),
   start: about('Start with Busbar, or at the first call.', z._default(z.enum(['eager', 'lazy']), 'eager')),

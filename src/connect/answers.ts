@@ -37,17 +37,28 @@ export interface Handlers {
     | undefined
   readonly onSampling?: ((request: SamplingRequest) => unknown) | undefined
   readonly roots?: readonly Root[] | undefined
+  /** @internal Whether those who call through this process may be asked in its stead. */
+  readonly relay?: boolean | undefined
 }
 
 export type Answer = { readonly result: unknown } | { readonly error: ProtocolError }
 
-/** What we declare to servers. */
+/** What we can answer ourselves. */
 export function capabilitiesOf(handlers: Handlers): Record<string, unknown> {
   return {
     ...(handlers.onElicitation ? { elicitation: { form: {}, url: {} } } : {}),
     ...(handlers.onSampling ? { sampling: {} } : {}),
     ...(handlers.roots ? { roots: {} } : {}),
   }
+}
+
+/**
+ * What a legacy server is told once and for all callers. Who of them can really be asked shows when it asks; a modern
+ * one is told so with each request.
+ */
+export function declaredTo(handlers: Handlers): Record<string, unknown> {
+  const relayed = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} }
+  return { ...(handlers.relay ? relayed : {}), ...capabilitiesOf(handlers) }
 }
 
 /** Answers one request of a server. Never throws. */
@@ -63,7 +74,10 @@ export async function answer(
       case 'ping':
         return { result: {} }
       case 'roots/list':
-        return handlers.roots ? { result: { roots: handlers.roots } } : refused(method)
+        // Asked outside of a call, nobody is there whose folders could be meant.
+        return handlers.roots || handlers.relay
+          ? { result: { roots: handlers.roots ?? [] } }
+          : refused(method)
       case 'sampling/createMessage':
         return handlers.onSampling
           ? { result: await handlers.onSampling({ server, params: given }) }

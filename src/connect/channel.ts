@@ -2,8 +2,9 @@
 
 import { Fault } from '../base/fault.ts'
 import { Numbered } from '../base/numbered.ts'
+import { Stopper } from '../base/stop.ts'
 import { idOfCut } from '../wire/ends.ts'
-import { ERROR, META } from '../wire/era.ts'
+import { ASKING_METHODS, ERROR, META } from '../wire/era.ts'
 import {
   type Id,
   memberValue,
@@ -11,8 +12,10 @@ import {
   type ReplyMessage,
   type RequestMessage,
   readMessage,
+  withId,
 } from '../wire/message.ts'
 import type { Answer } from './answers.ts'
+import type { Asker, Given } from './asker.ts'
 import { Deadlines } from './deadlines.ts'
 import { type Ask, Pending } from './pending.ts'
 import type { Diagnosis, OpenTransport, Transport, TransportEvents } from './transport.ts'
@@ -26,7 +29,8 @@ export interface Subject {
 
 export interface ChannelEvents {
   request(message: RequestMessage, respond: (answer: Answer) => void): void
-  notification(message: NotificationMessage): void
+  /** `asker`: whom it concerns, where that can be told. */
+  notification(message: NotificationMessage, asker: Asker | 'several' | undefined): void
   /** Something a healthy server does not send. */
   oddity(text: string): void
   closed(fault: Fault): void
@@ -41,7 +45,7 @@ export class Channel implements TransportEvents {
   readonly #deadlines = new Deadlines((now) => this.#expire(now))
   #nextId = 1
   /** Requests of the server that nobody has answered yet. */
-  #asked = 0
+  readonly #asked = new Map<Id, Stopper>()
   #closed: Fault | undefined
   #modern = false
 
@@ -66,6 +70,11 @@ export class Channel implements TransportEvents {
     let count = 0
     for (const { ask } of this.#pending.values()) if (ask.method !== 'subscriptions/listen') count += 1
     return count
+  }
+
+  /** Whether each request has a stream of its own. */
+  get streams(): boolean {
+    return this.#transport?.streams === true
   }
 
   get ended(): boolean {
@@ -144,8 +153,7 @@ export class Channel implements TransportEvents {
         this.#notification(message, stream)
         return
       case 'request':
-        this.#asked += 1
-        this.#events.request(message, (given) => this.#respond(message.id, given))
+        this.#question(message, stream)
         return
       case 'invalid':
         this.#invalid(message.reason, message.id ?? idOfCut(bytes, bytes), stream)
@@ -190,9 +198,19 @@ export class Channel implements TransportEvents {
     return new Fault(code, message, { hint, details: clean, server: this.#server })
   }
 
-  #respond(id: Id, given: Answer): void {
-    this.#asked -= 1
-    this.#transport?.send({ body: answerText(id, given), method: '' })
+  /** Goes to whom the server means, where that can be told. */
+  #question(message: RequestMessage, stream: number | undefined): void {
+    const { id } = message
+    const stop = new Stopper()
+    this.#asked.set(id, stop)
+    const respond = (given: Given) => {
+      this.#asked.delete(id)
+      if (!stop.aborted) this.#transport?.send({ body: answerBody(id, given), method: '' })
+    }
+    const asker = message.method === 'ping' ? undefined : this.#concerned(stream)
+    if (asker === 'several') respond(NOBODY_KNOWS)
+    else if (asker) void asker.question(message, stop).then(respond)
+    else this.#events.request(message, respond)
   }
 
   #answer(message: ReplyMessage, stream: number | undefined): void {
@@ -220,9 +238,34 @@ export class Channel implements TransportEvents {
       else this.#events.oddity('progress came for a call that nobody waits for')
       return
     }
+    if (message.method === 'notifications/cancelled') this.#withdrawn(message)
     const pending = this.#pending.get(stream ?? subscriptionOf(message) ?? 0)
     if (pending?.ask.onNotification) pending.alive(message)
-    else this.#events.notification(message)
+    else this.#events.notification(message, this.#concerned())
+  }
+
+  /**
+   * Whom the server means by what it says now: the one of the stream it came on; else the only one who waits for
+   * something that it may ask back about.
+   */
+  #concerned(stream?: number): Asker | 'several' | undefined {
+    const pending = stream === undefined ? undefined : this.#pending.get(stream)
+    if (pending) return pending.ask.asker
+    let count = 0
+    let found: Asker | undefined
+    for (const { ask } of this.#pending.values()) {
+      if (!ASKING_METHODS.has(ask.method)) continue
+      if (count > 0 && ask.asker !== found) return 'several'
+      found = ask.asker
+      count += 1
+    }
+    return found
+  }
+
+  /** The server does not want an answer any more. */
+  #withdrawn(message: NotificationMessage): void {
+    const { requestId } = (memberValue(message, 'params') ?? {}) as { requestId?: Id }
+    if (requestId !== undefined) this.#asked.get(requestId)?.abort()
   }
 
   /** The one request that waits: an error without an id can only mean that one. */
@@ -254,7 +297,7 @@ export class Channel implements TransportEvents {
     let next = Number.POSITIVE_INFINITY
     for (const [id, pending] of this.#pending.entries()) {
       // While the server waits for an answer of ours it cannot be idle; only the last deadline counts.
-      if (this.#asked > 0) pending.postpone(now)
+      if (this.#asked.size > 0) pending.postpone(now)
       if (pending.due <= now) this.#giveUp(id, overdue(this.#server, pending.ask, pending.reached(now)))
       else next = Math.min(next, pending.due)
     }
@@ -267,7 +310,16 @@ export class Channel implements TransportEvents {
     const waiting = this.#pending.values()
     this.#pending.clear()
     for (const pending of waiting) pending.fail(fault)
+    for (const stop of this.#asked.values()) stop.abort()
   }
+}
+
+/** A shared stream does not say which call a question belongs to, and a wrong guess would show it to somebody else. */
+const NOBODY_KNOWS: Answer = {
+  error: {
+    code: ERROR.internal,
+    message: 'several clients are calling at this moment, so nobody can tell whom this question is for',
+  },
 }
 
 const SIGN_IN = 'give it a token, for example headers: { Authorization: "Bearer ${TOKEN}" }'
@@ -281,6 +333,10 @@ function overdue(server: string, { method, idle, total }: Ask, limit: number): F
     hint: `give it longer: timeouts.${limit === total && limit !== idle ? 'total' : 'call'} of ${server}`,
     server,
   })
+}
+
+function answerBody(id: Id, given: Given): string | Buffer {
+  return 'reply' in given ? Buffer.concat(withId(given.reply, id)) : answerText(id, given)
 }
 
 /** A handler may have returned what JSON cannot say. */

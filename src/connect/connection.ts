@@ -4,16 +4,17 @@
 import type { Fault } from '../base/fault.ts'
 import type { Stop } from '../base/stop.ts'
 import type { Agreement } from '../wire/era.ts'
-import type { NotificationMessage } from '../wire/message.ts'
 import { type Failures, isOpen, pauseAfter } from './backoff.ts'
 import { retryAfter } from './busy.ts'
+import type { ConnectionEvents } from './connection-events.ts'
 import type { Tool } from './definitions.ts'
 import { Ending } from './ending.ts'
 import { Gate } from './gate.ts'
 import { Health } from './health.ts'
-import { Link, type LinkEvents, type LinkOptions } from './link.ts'
+import { Link, type LinkOptions } from './link.ts'
 import { keepListening } from './listen.ts'
 import type { Memory } from './memory.ts'
+import { OlderLink } from './older.ts'
 import { abortable, pause } from './pause.ts'
 import type { Plan } from './plan.ts'
 import { Refresh } from './refresh.ts'
@@ -26,13 +27,6 @@ import { type KnownTool, ToolList } from './tool-list.ts'
 const STEADY = 30_000
 /** Milliseconds that calls under way are given to finish. */
 export const DRAIN = 5_000
-
-export interface ConnectionEvents {
-  status(connection: Connection): void
-  tools(connection: Connection): void
-  lists(connection: Connection, what: 'resources' | 'prompts'): void
-  notification(connection: Connection, message: NotificationMessage): void
-}
 
 export class Connection {
   readonly plan: Plan
@@ -49,6 +43,7 @@ export class Connection {
   #hidden = false
   #closing: Promise<void> | undefined
   readonly #ending: Ending
+  readonly #older: OlderLink
   #heard: number | undefined
 
   /** `after`: what must be gone before this one starts, its predecessor of the same name. */
@@ -69,6 +64,7 @@ export class Connection {
       deadline: plan.deadline,
       complain: (text) => this.#journal.error(text),
     })
+    this.#older = new OlderLink(plan.name, () => this.#linkOptions(this.#stop.signal))
     this.#refresh = new Refresh(() => this.#fetchTools())
     this.#health = new Health(plan.health, {
       unwell: (link, error) => this.#unwell(link, error),
@@ -115,6 +111,12 @@ export class Connection {
   /** What it said of itself, now or the last time. */
   get agreement(): Agreement | undefined {
     return linkOf(this.#state)?.agreement ?? this.#list.remembered?.agreement
+  }
+
+  /** The way for a client of the older era that may be asked back, where it takes no second process; else undefined. */
+  async older({ agreement }: Link, signal: Stop): Promise<Link | undefined> {
+    if (agreement.era === 'legacy' || this.plan.transport !== 'http' || this.plan.era) return undefined
+    return await this.#older.get(signal)
   }
 
   /** A tool by its name, if it may be offered. */
@@ -280,20 +282,16 @@ export class Connection {
     return {
       ...(await plan.link()),
       server: plan.name,
-      expected: this.#list.expected,
+      expected: plan.era ?? this.#list.expected,
       // A package that has to be fetched first takes its time, once.
       deadline: this.#list.remembered === undefined ? plan.firstDeadline : plan.deadline,
       signal,
-      events: this.#linkEvents(signal),
-    }
-  }
-
-  #linkEvents(signal: AbortSignal): LinkEvents {
-    return {
-      changed: (what) => this.#changed(what),
-      notification: (message) => this.#events.notification(this, message),
-      oddity: (text) => this.#journal.oddity(text),
-      closed: (fault) => this.#lost(fault, signal),
+      events: {
+        changed: (what) => this.#changed(what),
+        notification: (message) => this.#events.notification(this, message),
+        oddity: (text) => this.#journal.oddity(text),
+        closed: (fault) => this.#lost(fault, signal),
+      },
     }
   }
 
@@ -384,6 +382,7 @@ export class Connection {
     this.#events.tools(this)
     const link = linkOf(state)
     if (link) this.#ending.add(link.close())
+    this.#ending.add(this.#older.close())
     // It ends what it has opened by itself.
     if (attempt) this.#ending.add(attempt)
     await this.#ending.gone()

@@ -5,7 +5,7 @@ import { isRecord } from '../base/record.ts'
 import { type Agreement, type Era, type Implementation, nameOfRequest } from '../wire/era.ts'
 import { memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { modernMeta } from '../wire/params.ts'
-import { answer, capabilitiesOf, type Handlers } from './answers.ts'
+import { answer, capabilitiesOf, declaredTo, type Handlers } from './answers.ts'
 import { patiently } from './busy.ts'
 import { Channel } from './channel.ts'
 import { type List, type ListMethod, listAll, resultOf } from './definitions.ts'
@@ -117,8 +117,8 @@ export class Link {
     options: PassOptions,
   ): Promise<ReplyMessage> {
     const id = this.#channel.nextId()
-    const { signal, idle, total, onNotification, headers, name } = options
-    const ask = { method, name, params: params(id), signal, idle, total, onNotification, headers }
+    const { signal, idle, total, onNotification, headers, name, asker } = options
+    const ask = { method, name, params: params(id), signal, idle, total, onNotification, headers, asker }
     return this.#channel.request(ask, id)
   }
 
@@ -190,17 +190,25 @@ export function changedList(method: string): 'tools' | 'resources' | 'prompts' |
   }
 }
 
+/** Says itself what it is about. */
+const UPDATED = 'notifications/resources/updated'
+
 // --- internal ---
 
 interface Opened {
   readonly channel: Channel
+  /** See `negotiate`. */
+  readonly held: boolean
   readonly agreement: Agreement
   readonly capabilities: object
 }
 
 async function openWith(options: LinkOptions): Promise<Opened> {
   try {
-    return await attempt(options, options.open, options.expected)
+    const opened = await attempt(options, options.open, options.expected)
+    if (!opened.held || !options.respawn || options.expected === 'modern') return opened
+    await opened.channel.close()
+    return await attempt(options, options.open, 'modern')
   } catch (error) {
     if (!(error instanceof Fault) || options.signal.aborted) throw error
     if (options.respawn && options.expected !== 'legacy' && error.code === 'CONNECTION_LOST')
@@ -223,17 +231,20 @@ async function attempt(
     request: (message, respond) => {
       void answer(server, message.method, memberValue(message, 'params'), handlers).then(respond)
     },
-    notification: (message) => {
+    notification: (message, asker) => {
       const list = changedList(message.method)
-      if (list) events.changed(list)
-      else events.notification(message)
+      if (list) return events.changed(list)
+      if (asker === undefined || message.method === UPDATED) events.notification(message)
+      // What belongs to one of several callers is for none of the others.
+      else if (asker !== 'several') asker.remark(message)
     },
     oddity: events.oddity,
     closed: events.closed,
   })
   try {
-    const agreement = await negotiate(channel, server, { ...options, client, capabilities, expected })
-    return { channel, agreement, capabilities }
+    const intro = { ...options, client, capabilities, declared: declaredTo(handlers), expected }
+    const { agreement, held } = await negotiate(channel, server, intro)
+    return { channel, agreement, held, capabilities }
   } catch (error) {
     await channel.close()
     throw explained(error, channel.diagnosis, options.scrub)

@@ -16,10 +16,13 @@ const INITIALIZED = {
 }
 
 /** Agrees with a server that does what the script says; tells what was asked, in order. */
-async function agree(script: Script, options: { patience?: number; expected?: 'modern' | 'legacy' } = {}) {
+async function agree(
+  script: Script,
+  options: { patience?: number; expected?: 'modern' | 'legacy'; streams?: boolean } = {},
+) {
   const asked: string[] = []
   const open = (events: TransportEvents): Transport => ({
-    streams: false,
+    streams: options.streams === true,
     send: (outgoing) => {
       asked.push(outgoing.method)
       const say = (message: object | string) =>
@@ -40,15 +43,16 @@ async function agree(script: Script, options: { patience?: number; expected?: 'm
   const ignore = () => undefined
   const events = { request: ignore, notification: ignore, oddity: ignore, closed: ignore }
   const channel = await Channel.open({ server: 'files', scrub: (text) => text }, open, events)
-  const agreement = negotiate(channel, 'files', {
+  const agreed = await negotiate(channel, 'files', {
     client: { name: 'busbar', version: '1' },
     capabilities: {},
+    declared: {},
     patience: options.patience ?? 5_000,
     deadline: 10_000,
     signal: new AbortController().signal,
     expected: options.expected,
   })
-  return { agreement: await agreement, asked, waiting: channel.inFlight }
+  return { ...agreed, asked, waiting: channel.inFlight }
 }
 
 /** Answers `initialize`, and the question before it as given. */
@@ -97,9 +101,9 @@ test('a silent server is asked the older way after a while, and the open questio
   expect(waiting).toBe(0)
 })
 
-test('of two answers in one turn the one to the first question counts', async () => {
+test('a server that says yes to both questions goes on as the older one says, and may be started anew', async () => {
   let first: ((message: object) => void) | undefined
-  const { agreement, asked } = await agree(
+  const { agreement, held, asked } = await agree(
     ({ method }, say) => {
       if (method === 'server/discover') first = say
       if (method !== 'initialize') return
@@ -108,8 +112,33 @@ test('of two answers in one turn the one to the first question counts', async ()
     },
     { patience: 5 },
   )
-  expect(agreement.era).toBe('modern')
-  expect(asked).not.toContain('notifications/initialized')
+  expect(agreement.era).toBe('legacy')
+  expect(held).toBe(true)
+  expect(asked).toContain('notifications/initialized')
+})
+
+test('where each request stands for itself, the first question counts', async () => {
+  let first: ((message: object) => void) | undefined
+  const { agreement, held } = await agree(
+    ({ method }, say) => {
+      if (method === 'server/discover') first = say
+      if (method !== 'initialize') return
+      first?.({ result: DISCOVERED })
+      say({ result: INITIALIZED })
+    },
+    { patience: 5, streams: true },
+  )
+  expect([agreement.era, held]).toEqual(['modern', false])
+})
+
+test('one that is known to be modern is given its time', async () => {
+  const { agreement, asked } = await agree(
+    ({ method }, say) => {
+      if (method === 'server/discover') setTimeout(() => say({ result: DISCOVERED }), 50)
+    },
+    { patience: 5, expected: 'modern' },
+  )
+  expect([agreement.era, asked]).toEqual(['modern', ['server/discover']])
 })
 
 test('a late modern answer counts when the older question is refused', async () => {

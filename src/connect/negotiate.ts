@@ -20,6 +20,8 @@ export interface Introduction {
   readonly client: Implementation
   /** What servers may ask of us. */
   readonly capabilities: Readonly<Record<string, unknown>>
+  /** What those who call through us may be asked as well: a legacy server is told once for all of them. */
+  readonly declared: Readonly<Record<string, unknown>>
   /** What it spoke the last time, if that is known and not long ago. */
   readonly expected?: Era | undefined
   /** Milliseconds of silence after which `initialize` follows. */
@@ -29,8 +31,18 @@ export interface Introduction {
   readonly signal: AbortSignal
 }
 
+/** What was agreed on. */
+export interface Agreed {
+  readonly agreement: Agreement
+  /**
+   * It started so slowly that it was asked both questions, and said yes to both. A server that speaks both eras keeps to
+   * the older one from then on; started anew, and waited for, it would speak the newer.
+   */
+  readonly held: boolean
+}
+
 /** Agrees with the server on an era and a version, or says why that is not possible. */
-export async function negotiate(channel: Channel, server: string, intro: Introduction): Promise<Agreement> {
+export async function negotiate(channel: Channel, server: string, intro: Introduction): Promise<Agreed> {
   // Ends with the negotiation, so that a question which is still open then is given up.
   const over = new AbortController()
   const stop = () => over.abort()
@@ -58,20 +70,21 @@ export async function negotiate(channel: Channel, server: string, intro: Introdu
 
 // --- internal ---
 
-async function agree(channel: Channel, server: string, intro: Introduction): Promise<Agreement> {
+async function agree(channel: Channel, server: string, intro: Introduction): Promise<Agreed> {
   if (intro.expected === 'legacy') {
     const reply = await initialize(channel, intro)
-    if (reply.kind === 'result') return legacy(channel, server, reply)
+    if (reply.kind === 'result') return settled(legacy(channel, server, reply))
     // It changed since: ask anew.
   }
   const discovered = discover(channel, intro).catch((error) => refusal(error))
   // An answer that comes while nobody looks must not count as unhandled.
   discovered.catch(() => undefined)
-  const first = await Promise.race([discovered, silence(intro.patience, intro.signal)])
+  // One that is known to be modern is only slow.
+  const patience = intro.expected === 'modern' ? Math.max(intro.patience, intro.deadline / 2) : intro.patience
+  const first = await Promise.race([discovered, silence(patience, intro.signal)])
   if (first !== 'silent') {
     const agreement = modern(channel, first)
-    if (agreement) return agreement
-    return await initializeAfter(channel, server, intro, first)
+    return settled(agreement ?? (await initializeAfter(channel, server, intro, first)))
   }
   // Both are on their way now.
   const initialized = initialize(channel, intro)
@@ -82,13 +95,20 @@ async function agree(channel: Channel, server: string, intro: Introduction): Pro
     return isModern(reply) ? reply : initialized
   })
   await Promise.race([answered, initialized])
-  // A server that starts slowly answers both at once; the question that was asked first counts.
+  // A server that starts slowly answers both at once. Where each request stands for itself, the first question counts;
+  // where all share one stream, the older one does: it says how the server goes on.
   await new Promise((resolve) => setImmediate(resolve))
-  const reply = isModern(early) ? undefined : await initialized
-  if (reply?.kind === 'result') return legacy(channel, server, reply)
+  const late = isModern(early) ? silence(intro.patience, intro.signal) : new Promise<never>(() => undefined)
+  const second = isModern(early) && channel.streams ? 'silent' : await Promise.race([initialized, late])
+  if (second !== 'silent' && second.kind === 'result')
+    return { agreement: legacy(channel, server, second), held: isModern(early) }
   const agreement = modern(channel, await discovered)
-  if (agreement) return agreement
-  throw refused(server, reply)
+  if (agreement) return settled(agreement)
+  throw refused(server, second === 'silent' ? undefined : second)
+}
+
+function settled(agreement: Agreement): Agreed {
+  return { agreement, held: false }
 }
 
 async function initializeAfter(
@@ -144,7 +164,7 @@ function initialize(channel: Channel, intro: Introduction): Promise<ReplyMessage
   const [protocolVersion] = LEGACY_VERSIONS
   const params = JSON.stringify({
     protocolVersion,
-    capabilities: intro.capabilities,
+    capabilities: intro.declared,
     clientInfo: intro.client,
   })
   const { signal } = intro

@@ -3,6 +3,7 @@
 import type { Fault } from '../base/fault.ts'
 import type { Stop } from '../base/stop.ts'
 import type { NotificationMessage, ReplyMessage } from '../wire/message.ts'
+import type { Asker } from './asker.ts'
 
 export interface Ask {
   readonly method: string
@@ -20,6 +21,8 @@ export interface Ask {
   readonly quiet?: boolean | undefined
   /** What belongs to this request and comes before its answer, in order. Must not throw. */
   readonly onNotification?: ((message: NotificationMessage) => void) | undefined
+  /** Whom the server may ask back, where that is not this process itself. */
+  readonly asker?: Asker | undefined
 }
 
 /** One request that waits for its answer. It ends exactly once. */

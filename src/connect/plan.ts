@@ -12,7 +12,7 @@ import { type Server, serverSchema, type Transport, transportOf } from '../confi
 import type { ServerEntry, Snapshot } from '../config/snapshot.ts'
 import { resolveServer, scopeOf } from '../config/status.ts'
 import { maskSecrets } from '../config/view.ts'
-import type { Implementation } from '../wire/era.ts'
+import type { Era, Implementation } from '../wire/era.ts'
 import type { Handlers } from './answers.ts'
 import type { StreamableOptions } from './http/streamable.ts'
 import type { InProcessServer } from './in-process.ts'
@@ -51,6 +51,8 @@ export interface Plan {
   readonly deadline: number
   readonly firstDeadline: number
   readonly timeouts: Server['timeouts']
+  /** The era a person chose; undefined: found out. */
+  readonly era: Era | undefined
   /** Kept running; otherwise started by the first call. */
   readonly eager: boolean
   /** Why it is off, if it is. */
@@ -115,6 +117,7 @@ export function planServer(entry: ServerEntry, active: Snapshot, context: PlanCo
     deadline: timeouts.connect,
     firstDeadline: fetching ? Math.max(timeouts.connect, FETCH_DEADLINE) : timeouts.connect,
     timeouts,
+    era: definition === undefined || definition.era === 'auto' ? undefined : definition.era,
     eager: active.starts.has(name),
     disabled: on ? undefined : active.config.enabled ? 'it is disabled' : INTEGRATIONS_OFF,
     unusable: definition && resolveServer(entry, active)?.ok ? undefined : whyNot(entry, active),

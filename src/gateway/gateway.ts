@@ -6,18 +6,17 @@ import type { AddressInfo } from 'node:net'
 import { dirname } from 'node:path'
 import { Fault } from '../base/fault.ts'
 import { gatewaySocket, prepareFolder } from '../base/places.ts'
-import { Stopper } from '../base/stop.ts'
 import type { Snapshot } from '../config/snapshot.ts'
 import type { Hub } from '../hub.ts'
 import { type Actor, OWNER } from '../policy/access.ts'
 import type { Token } from '../store/policy.ts'
 import { serveApi } from './api.ts'
-import { readBody } from './body.ts'
 import { isHostAllowed, isLoopback, isOriginAllowed } from './guard.ts'
+import { refuse, serveMcp } from './http-endpoint.ts'
 import { Identities, ownerToken } from './identify.ts'
 import { json } from './json.ts'
 import { McpEndpoint } from './mcp.ts'
-import { Reply } from './reply.ts'
+import { sessionKey } from './session-id.ts'
 
 export interface GatewayOptions {
   readonly host: string
@@ -28,6 +27,9 @@ export interface GatewayOptions {
   readonly report: (error: unknown) => void
 }
 
+/** An agent has a few; more than this is a client that never ends what it began. */
+const MOST_SESSIONS = 256
+
 export class Gateway {
   readonly #hub: Hub
   readonly #options: GatewayOptions
@@ -36,14 +38,17 @@ export class Gateway {
   readonly #servers: Server[] = []
   #socket: string | undefined
   #tokens: readonly Token[] = []
-  readonly #only = new WeakMap<Actor, { rules: unknown; version: number; server: string | undefined }>()
   #closing = false
   #url = ''
 
   private constructor(hub: Hub, options: GatewayOptions) {
     this.#hub = hub
     this.#options = options
-    this.#endpoint = new McpEndpoint(hub, options.report)
+    this.#endpoint = new McpEndpoint(hub, {
+      key: sessionKey(ownerToken(hub.places, hub.snapshot.env)),
+      mostSessions: () => MOST_SESSIONS,
+      report: options.report,
+    })
   }
 
   /** Listens, on the address and on the owner's socket. */
@@ -87,7 +92,7 @@ export class Gateway {
 
   /** Ends the streams of those whom the configuration that is followed now does not let in. */
   recheck(): void {
-    this.#endpoint.recheck()
+    this.#endpoint.recheck((actor) => actor.kind === 'owner' || this.#identities.agents.includes(actor.id))
   }
 
   /** Takes no more requests; what is under way may finish. */
@@ -103,6 +108,7 @@ export class Gateway {
       (server) =>
         new Promise<void>((resolve) => (server.listening ? server.close(() => resolve()) : resolve())),
     )
+    this.#endpoint.close()
     for (const server of this.#servers) server.closeAllConnections()
     await Promise.all(ended)
     if (this.#socket !== undefined) rmSync(this.#socket, { force: true })
@@ -153,7 +159,7 @@ export class Gateway {
     identify: (request: IncomingMessage) => Actor | undefined,
     guarded: boolean,
   ): Promise<void> {
-    const { headers, method } = request
+    const { headers } = request
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
     const { allowedHosts } = this.#options
     if (
@@ -172,53 +178,10 @@ export class Gateway {
       if (actor.kind !== 'owner') return refuse(response, 403, 'this is for the owner')
       return await serveApi(this.#hub, request, response, () => this.refreshTokens())
     }
-    const server = this.#serverOf(path, actor)
-    if (server === undefined)
-      return refuse(response, 404, 'there is nothing here; the endpoint is /mcp/SERVER')
-    if (method !== 'POST') {
-      response.setHeader('allow', 'POST')
-      return refuse(response, 405, 'only POST')
-    }
-    if (!/^application\/json\b/i.test(headers['content-type'] ?? ''))
-      return refuse(response, 415, 'expected content-type application/json')
-    const body = await readBody(request, response)
-    if (body === undefined) return
-    const gone = new Stopper()
-    response.once('close', () => {
-      if (!response.writableFinished) gone.abort()
-    })
-    await this.#endpoint.handle({
-      actor,
-      server,
-      headers,
-      body,
-      reply: new Reply(response),
-      gone,
-    })
-  }
-
-  /** `/mcp/SERVER`; `/mcp` alone stands for the one server of an agent that has no other. */
-  #serverOf(path: string, actor: Actor): string | undefined {
-    if (path === '/mcp') return this.#onlyServer(actor)
-    const name = /^\/mcp\/([^/]+)$/.exec(path)?.[1]
-    try {
-      return name && decodeURIComponent(name)
-    } catch {
-      return undefined
-    }
-  }
-
-  /** Asked anew only when the rules or the servers changed: it is asked with every request. */
-  #onlyServer(actor: Actor): string | undefined {
-    const { context } = this.#hub
-    const rules = context.rules()
-    const { version } = context.manager
-    const kept = this.#only.get(actor)
-    if (kept?.rules === rules && kept.version === version) return kept.server
-    const servers = this.#hub.as(actor.kind === 'owner' ? undefined : actor.id).servers()
-    const server = servers.length === 1 ? servers[0] : undefined
-    this.#only.set(actor, { rules, version, server })
-    return server
+    const scope = scopeOf(path)
+    if (scope === undefined)
+      return refuse(response, 404, 'there is nothing here; the endpoints are /mcp and /mcp/SERVER')
+    await serveMcp(this.#endpoint, actor, scope.server, request, response)
   }
 }
 
@@ -250,6 +213,13 @@ function listening(server: Server, listen: () => void, where: string): Promise<v
   })
 }
 
-function refuse(response: ServerResponse, status: number, message: string): void {
-  json(response, status, { error: message })
+/** `/mcp` is for all servers that somebody may use, `/mcp/SERVER` for one. */
+function scopeOf(path: string): { readonly server: string | undefined } | undefined {
+  if (path === '/mcp') return { server: undefined }
+  const name = /^\/mcp\/([^/]+)$/.exec(path)?.[1]
+  try {
+    return name === undefined ? undefined : { server: decodeURIComponent(name) }
+  } catch {
+    return undefined
+  }
 }

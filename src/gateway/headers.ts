@@ -9,28 +9,28 @@ import { param, type RawParams } from '../wire/params.ts'
 
 /** Whether a request is made by the rules of the modern era. */
 export function claimsModern(
-  headers: IncomingHttpHeaders,
+  headers: IncomingHttpHeaders | undefined,
   params: RawParams,
   legacy: readonly string[],
 ): boolean {
-  const version = headers['mcp-protocol-version']
+  const version = headers?.['mcp-protocol-version']
   if (typeof version === 'string' && !legacy.includes(version)) return true
   return params.meta?.[META.version] !== undefined
 }
 
-/** Why a modern request is refused, or undefined. */
+/** Why a modern request is refused, or undefined. On a line there are no headers, and nothing to compare. */
 export function checkModern(
   method: string,
   name: string | undefined,
   params: RawParams,
-  headers: IncomingHttpHeaders,
+  headers: IncomingHttpHeaders | undefined,
 ): ProtocolError | undefined {
   const version = params.meta?.[META.version]
   if (typeof version !== 'string') return invalid(`_meta lacks ${META.version}`)
   const capabilities = params.meta?.[META.capabilities]
   if (typeof capabilities !== 'object' || capabilities === null)
     return invalid(`_meta lacks ${META.capabilities}`)
-  if (headers['mcp-protocol-version'] !== version)
+  if (headers !== undefined && headers['mcp-protocol-version'] !== version)
     return mismatch(`MCP-Protocol-Version is ${said(headers['mcp-protocol-version'])}, _meta says ${version}`)
   if (version !== MODERN_VERSION)
     return {
@@ -38,12 +38,7 @@ export function checkModern(
       message: `version ${version} of the protocol is not spoken here`,
       data: { supported: [MODERN_VERSION], requested: version },
     }
-  if (headers['mcp-method'] !== method)
-    return mismatch(`Mcp-Method is ${said(headers['mcp-method'])}, the body says ${method}`)
-  if (name === undefined) return undefined
-  const header = headers['mcp-name']
-  const decoded = typeof header === 'string' ? decodeHeader(header.trim()) : undefined
-  return decoded === name ? undefined : mismatch(`Mcp-Name is ${said(header)}, the body says ${name}`)
+  return headers && checkNames(method, name, headers)
 }
 
 /** Why the `Mcp-Param-…` headers of a call are refused, or undefined. */
@@ -70,6 +65,19 @@ export function checkParamHeaders(
 }
 
 // --- internal ---
+
+function checkNames(
+  method: string,
+  name: string | undefined,
+  headers: IncomingHttpHeaders,
+): ProtocolError | undefined {
+  if (headers['mcp-method'] !== method)
+    return mismatch(`Mcp-Method is ${said(headers['mcp-method'])}, the body says ${method}`)
+  if (name === undefined) return undefined
+  const header = headers['mcp-name']
+  const decoded = typeof header === 'string' ? decodeHeader(header.trim()) : undefined
+  return decoded === name ? undefined : mismatch(`Mcp-Name is ${said(header)}, the body says ${name}`)
+}
 
 function invalid(message: string): ProtocolError {
   return { code: ERROR.invalidParams, message }

@@ -1,211 +1,214 @@
-// One message of a client to one server: `/mcp/SERVER`. Both eras, told apart by each request for itself.
+// One message of a client, for one server (`/mcp/SERVER`) or for all it may use (`/mcp`). Both eras, told apart by each
+// request for itself.
 
-import type { IncomingHttpHeaders } from 'node:http'
 import { Fault } from '../base/fault.ts'
-import { type Stop, Stopper } from '../base/stop.ts'
-import { mayReach, verdictOn } from '../call/admit.ts'
-import { forward } from '../call/forward.ts'
-import type { Connection } from '../connect/connection.ts'
+import { mayReach } from '../call/admit.ts'
+import { consent } from '../call/consent.ts'
 import type { Hub } from '../hub.ts'
 import type { Actor } from '../policy/access.ts'
-import { type Agreement, ERROR, LEGACY_METHODS, LEGACY_VERSIONS, META, MODERN_VERSION } from '../wire/era.ts'
-import { errorOf, type RequestMessage, readMessage, slice } from '../wire/message.ts'
-import { nameIn, param, type RawParams, readParams } from '../wire/params.ts'
-import { replyFault, statusOf } from './faults.ts'
-import { checkModern, checkParamHeaders, claimsModern } from './headers.ts'
-import type { Reply } from './reply.ts'
-import { judgedPage } from './tool-page.ts'
-import { answerFor, notificationFor } from './translate.ts'
+import { ERROR, LEGACY_VERSIONS } from '../wire/era.ts'
+import { type Message, readMessage, slice } from '../wire/message.ts'
+import { nameIn, param, readParams } from '../wire/params.ts'
+import type { Asked, Incoming } from './asked.ts'
+import { Audience, type Hearer } from './audience.ts'
+import { replyFault } from './faults.ts'
+import { checkModern, claimsModern } from './headers.ts'
+import { isLevel, Levels } from './levels.ts'
+import { OneServer } from './one-server.ts'
+import { Passing } from './pass.ts'
+import type { Forwarding } from './questions.ts'
+import { HttpReply } from './reply.ts'
+import type { Session } from './session.ts'
+import { askableOf, spokenVersion } from './session-id.ts'
+import { Sessions } from './sessions.ts'
+import { Subscribing } from './subscribing.ts'
+import { Watches } from './watches.ts'
+import { Whole } from './whole.ts'
 
-export interface Incoming {
-  readonly actor: Actor
-  readonly server: string
-  readonly headers: IncomingHttpHeaders
-  readonly body: Buffer
-  readonly reply: Reply
-  /** Fires when the client has gone. */
-  readonly gone: Stop
-}
-
-interface Asked extends Incoming {
-  readonly message: RequestMessage
-  readonly params: RawParams
-  /** What it is about. */
-  readonly name: string | undefined
-  readonly modern: boolean
+export interface EndpointOptions {
+  /** Signs the ids of sessions. */
+  readonly key: Buffer
+  /** How many sessions an agent may have. */
+  readonly mostSessions: () => number
+  /** Milliseconds after which an idle session is forgotten. */
+  readonly idle?: number | undefined
+  /** Told of errors that are ours alone. */
+  readonly report: (error: unknown) => void
 }
 
 export class McpEndpoint {
   readonly #hub: Hub
-  readonly #report: (error: unknown) => void
-  readonly #streams = new Set<Stream>()
+  readonly #options: EndpointOptions
+  readonly sessions: Sessions
+  /** Clients on a line, who have no id. */
+  readonly #lines = new Set<Session>()
+  readonly #passing: Passing
+  readonly #watches: Watches
+  readonly #subscribing: Subscribing
+  readonly #levels: Levels
+  readonly #audience: Audience
+  readonly #one: OneServer
+  readonly #whole: Whole
+  readonly #off: () => void
 
-  constructor(hub: Hub, report: (error: unknown) => void) {
+  constructor(hub: Hub, options: EndpointOptions) {
     this.#hub = hub
-    this.#report = report
+    this.#options = options
+    const { key, mostSessions: most, idle } = options
+    this.sessions = new Sessions({ key, most, idle, forwarding: this.forwarding })
+    this.#passing = new Passing(hub)
+    this.#watches = new Watches(hub)
+    this.#subscribing = new Subscribing(hub, this.#passing, this.#watches)
+    const people = { [Symbol.iterator]: () => this.#people() }
+    this.#levels = new Levels(hub, people)
+    this.#audience = new Audience(hub, () => this.#hearers())
+    this.#one = new OneServer(hub, this.#passing, this.#subscribing)
+    this.#whole = new Whole(hub, this.#passing, this.#subscribing)
+    this.#off = hub.on((event) => {
+      this.#watches.hear(event)
+      this.#levels.hear(event)
+      this.#audience.hear(event)
+    })
+  }
+
+  /** How questions of servers get to clients, and who agrees to that. */
+  get forwarding(): Forwarding {
+    const { context } = this.#hub
+    return {
+      consent: (actor, server, params, stop) =>
+        consent(context, { actor, surface: 'gateway' }, server, params, stop),
+      tell: (server, message) =>
+        context.manager.find(server)?.live?.notify(message.method, slice(message, 'params')?.toString()),
+    }
+  }
+
+  /** A client on a line comes, and goes when the returned function is called. */
+  join(session: Session): () => void {
+    this.#lines.add(session)
+    return () => {
+      this.#lines.delete(session)
+      session.close()
+    }
   }
 
   /** Answers one message. Never throws. */
   async handle(incoming: Incoming): Promise<void> {
-    const { body, reply, headers } = incoming
+    const { body, reply } = incoming
     const message = readMessage(body)
     if (message.kind === 'invalid') {
       const code = message.reason.includes('JSON object') ? ERROR.parse : ERROR.invalidRequest
       return reply.error(message.id ?? null, { code, message: `the message ${message.reason}` }, 400)
     }
-    if (message.kind === 'result' || message.kind === 'error') return reply.accepted()
+    if (message.kind !== 'request') return this.#told(incoming, message)
     const params = readParams(slice(message, 'params'))
-    // Whatever a client tells everybody concerns sessions, which there are none of.
-    if (message.kind === 'notification') return reply.accepted()
     if (typeof params === 'string')
       return reply.error(message.id, { code: ERROR.invalidParams, message: params }, 400)
-    const modern = claimsModern(headers, params, LEGACY_VERSIONS)
+    const modern = claimsModern(incoming.headers, params, LEGACY_VERSIONS)
+    const name = nameIn(message.method, params)
     try {
-      await this.#request({ ...incoming, message, params, name: nameIn(message.method, params), modern })
+      if (modern) await this.#modern({ ...incoming, message, params, name, modern })
+      else await this.#legacy({ ...incoming, message, params, name, modern })
     } catch (error) {
-      if (!(error instanceof Fault)) this.#report(error)
+      if (!(error instanceof Fault)) this.#options.report(error)
       replyFault(reply, message.id, message.method, modern ? 'modern' : 'legacy', error)
     }
   }
 
+  /** Ends what is open for those who may not use it any more, and tells the others that they may see something else. */
+  recheck(isKnown: (actor: Actor) => boolean): void {
+    const mayHear = ({ actor, scope }: Hearer) =>
+      isKnown(actor) && (scope === undefined || mayReach(this.#hub.context, actor, scope))
+    this.#passing.recheck()
+    this.#subscribing.recheck(mayHear)
+    for (const session of this.sessions) if (!mayHear(session)) this.sessions.end(session)
+    this.#audience.rulesChanged()
+  }
+
+  close(): void {
+    this.#off()
+    this.sessions.close()
+    for (const session of this.#lines) session.close()
+    this.#subscribing.close()
+    this.#watches.close()
+  }
+
   // --- internal ---
 
-  async #request(asked: Asked): Promise<void> {
-    const { actor, server, message, params, name, modern, reply, headers } = asked
-    const { context } = this.#hub
-    const connection = context.manager.find(server)
-    // The path refuses it, and writes that down.
-    if (connection === undefined || !mayReach(context, actor, server)) return await this.#pass(asked)
-    if (modern) {
-      const wrong = checkModern(message.method, name, params, headers)
-      if (wrong) return reply.error(message.id, wrong, 400)
-      if (LEGACY_METHODS.has(message.method)) return notFound(reply, message)
-      const tool = message.method === 'tools/call' && name !== undefined ? connection.tool(name) : undefined
-      const mismatch = tool && checkParamHeaders(tool, params, headers)
-      if (mismatch) return reply.error(message.id, mismatch, 400)
-      if (message.method === 'server/discover') {
-        // Nobody knows yet how it speaks; it finds that out when it starts.
-        if (!connection.agreement) await connection.ready(asked.gone)
-        const { agreement } = connection
-        if (agreement?.era === 'legacy')
-          return reply.result(message.id, discovered(agreement, this.#instructions(connection)))
+  *#people(): Generator<Session> {
+    yield* this.sessions
+    yield* this.#lines
+  }
+
+  *#hearers(): Generator<Hearer> {
+    yield* this.#people()
+    yield* this.#subscribing.hearers
+  }
+
+  /** A notification, or an answer to something that the client was asked. */
+  #told(incoming: Incoming, message: Exclude<Message, { kind: 'request' }>): void {
+    const { reply } = incoming
+    const session = this.#sessionOf(incoming)
+    if (session === 'gone') reply.error(null, NO_SESSION, 404)
+    else {
+      if (message.kind === 'notification') session?.heard(message)
+      else session?.answered(message)
+      reply.accepted()
+    }
+  }
+
+  async #modern(asked: Asked): Promise<void> {
+    const { message, name, params, headers, reply, scope } = asked
+    const wrong = checkModern(message.method, name, params, headers)
+    if (wrong) return reply.error(message.id, wrong, 400)
+    if (scope === undefined) await this.#whole.request(asked)
+    else await this.#one.request(asked, scope)
+  }
+
+  async #legacy(incoming: Asked): Promise<void> {
+    const { message, reply, scope, params } = incoming
+    if (message.method === 'initialize') return await this.#initialize(incoming)
+    const session = this.#sessionOf(incoming)
+    if (session === 'gone') return reply.error(message.id, NO_SESSION, 404)
+    if (session && reply instanceof HttpReply) reply.keepBy(session)
+    if (message.method === 'ping') return reply.result(message.id, {})
+    if (message.method === 'logging/setLevel') {
+      const level = param(params, 'level')
+      if (!isLevel(level)) return reply.error(message.id, UNKNOWN_LEVEL)
+      if (session) {
+        session.level = level
+        this.#levels.changed(session)
       }
-    } else {
-      if (message.method === 'initialize')
-        return reply.result(message.id, await this.#initialize(connection, asked))
-      if (message.method === 'ping' || message.method === 'logging/setLevel')
-        return reply.result(message.id, {})
-      if (message.method === 'server/discover' || message.method.startsWith('subscriptions/'))
-        return notFound(reply, message, 200)
+      return reply.result(message.id, {})
     }
-    await this.#pass(asked)
+    const asked = { ...incoming, session }
+    if (scope === undefined) await this.#whole.request(asked)
+    else await this.#one.request(asked, scope)
   }
 
-  async #pass(asked: Asked): Promise<void> {
-    const { actor, server, message, params, name, modern, reply, gone } = asked
-    const era = modern ? 'modern' : 'legacy'
-    const { id, method } = message
-    const progressToken = params.meta?.['progressToken']
-    const stays = method === 'subscriptions/listen'
-    // A modern client that goes away has cancelled. A legacy one says so by an id, which without sessions could be
-    // another client's: it is not listened to.
-    const stop = new Stopper()
-    if (modern) {
-      if (gone.aborted) stop.abort()
-      gone.addEventListener('abort', () => stop.abort())
-    }
-    const stream = { actor, server, stop }
-    if (stays) {
-      reply.open()
-      this.#streams.add(stream)
-    }
-    try {
-      const { reply: answer, era: from } = await forward(
-        this.#hub.context,
-        { actor, surface: 'gateway' },
-        {
-          server,
-          era,
-          method,
-          params,
-          name,
-          signal: stop,
-          onNotification: (notification) => {
-            if (notification.method !== 'notifications/progress' || progressToken !== undefined)
-              reply.notify(notificationFor(notification, { id, progressToken }))
-          },
-        },
-      )
-      const status = modern && answer.kind === 'error' ? statusOf(errorOf(answer)) : 200
-      const judged = method === 'tools/list' ? judgedPage(this.#hub, actor, server, answer) : answer
-      reply.send(answerFor(era, from, method, id, judged), status)
-    } finally {
-      this.#streams.delete(stream)
-    }
+  async #initialize(asked: Asked): Promise<void> {
+    const { actor, scope, reply, params, message, session } = asked
+    const version = spokenVersion(param(params, 'protocolVersion'))
+    const askable = askableOf(param(params, 'capabilities'))
+    // The path refuses it, and writes that down.
+    if (scope !== undefined && !mayReach(this.#hub.context, actor, scope))
+      return await this.#passing.pass(asked, scope)
+    const result =
+      scope === undefined
+        ? await this.#whole.initialize(asked, version)
+        : await this.#one.initialize(scope, asked, version)
+    if (session) session.agree(version, askable)
+    else if (reply instanceof HttpReply)
+      reply.welcome(this.sessions.create(actor, scope, { version, askable }).id)
+    reply.result(message.id, result)
   }
 
-  /** What concerns the connection between the two is answered here, from what the server said of itself. */
-  async #initialize(connection: Connection, { params, gone }: Asked): Promise<object> {
-    if (!connection.agreement) await connection.ready(gone)
-    return initialized(connection.agreement, this.#instructions(connection), param(params, 'protocolVersion'))
-  }
-
-  /** What a server tells models of itself, as long as that is what was accepted. */
-  #instructions({ name, agreement }: Connection): { instructions?: string } {
-    const { instructions } = agreement ?? {}
-    if (instructions === undefined) return {}
-    return this.#hub.pins.instructionsVerdict(name, instructions) === 'changed' ? {} : { instructions }
-  }
-
-  /** Ends the streams of those who may not use their server any more. */
-  recheck(): void {
-    for (const { actor, server, stop } of this.#streams)
-      if (verdictOn(this.#hub.context, actor, { server, tool: undefined }).verdict === 'deny') stop.abort()
+  #sessionOf({ session, headers, actor, scope }: Incoming): Session | 'gone' | undefined {
+    if (session) return session
+    const id = headers?.['mcp-session-id']
+    if (typeof id !== 'string') return undefined
+    return this.sessions.find(id, actor, scope) ?? 'gone'
   }
 }
 
-interface Stream {
-  readonly actor: Actor
-  readonly server: string
-  readonly stop: Stopper
-}
-
-// --- internal ---
-
-function notFound(reply: Reply, { id, method }: RequestMessage, status = 404): void {
-  reply.error(id, { code: ERROR.methodNotFound, message: `${method} is not known here` }, status)
-}
-
-/** Without sessions nothing can be pushed, so nothing is promised that would need it. */
-function offered(capabilities: Agreement['capabilities']): Record<string, object> {
-  const kept = ['tools', 'resources', 'prompts', 'completions', 'logging'] as const
-  return Object.fromEntries(kept.filter((name) => capabilities[name] !== undefined).map((name) => [name, {}]))
-}
-
-function initialized(
-  agreement: Agreement | undefined,
-  instructions: { instructions?: string },
-  requested: unknown,
-): object {
-  if (agreement === undefined) throw new Fault('SERVER_UNREACHABLE', 'the server has not answered yet')
-  const version = typeof requested === 'string' && LEGACY_VERSIONS.includes(requested) ? requested : undefined
-  return {
-    protocolVersion: version ?? LEGACY_VERSIONS[0],
-    capabilities: offered(agreement.capabilities),
-    serverInfo: agreement.serverInfo ?? { name: 'unknown', version: '' },
-    ...instructions,
-  }
-}
-
-function discovered(agreement: Agreement, instructions: { instructions?: string }): object {
-  const { logging: _, ...capabilities } = offered(agreement.capabilities)
-  return {
-    resultType: 'complete',
-    supportedVersions: [MODERN_VERSION],
-    capabilities,
-    ...instructions,
-    ttlMs: 0,
-    cacheScope: 'private',
-    ...(agreement.serverInfo ? { _meta: { [META.server]: agreement.serverInfo } } : {}),
-  }
-}
+const NO_SESSION = { code: -32001, message: 'there is no such session; begin anew with initialize' }
+const UNKNOWN_LEVEL = { code: ERROR.invalidParams, message: 'level is none of those that there are' }

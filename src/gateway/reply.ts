@@ -1,70 +1,112 @@
-// One answer to one HTTP request: plain JSON when only the answer comes, a stream of events when something comes before.
+// One answer to one request: what may come before it, and itself.
 
 import type { ServerResponse } from 'node:http'
-import { EVENT_COMMENT, EVENT_END, eventStart } from '../wire/events.ts'
-import { oneLine } from '../wire/lines.ts'
 import type { Id, ProtocolError } from '../wire/message.ts'
+import type { EventLog } from './event-log.ts'
+import { EventSink } from './event-sink.ts'
 
-const KEEP_ALIVE = 15_000
+export abstract class Reply {
+  abstract get ended(): boolean
+  /** Whether something can come before the answer. */
+  abstract get streams(): boolean
+  /** Something that comes before the answer. */
+  abstract notify(body: Buffer): void
+  /** Begins at once what stays open. */
+  abstract open(): void
+  /** The answer, in pieces. */
+  abstract send(pieces: readonly Buffer[], status?: number): void
+  /** There is no answer: a notification was taken. */
+  abstract accepted(): void
+
+  result(id: Id, result: unknown): void {
+    this.send([Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, result }))])
+  }
+
+  error(id: Id, error: ProtocolError, status = 200): void {
+    this.send([Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, error }))], status)
+  }
+}
+
 /** Below this, one copy is cheaper than several writes. */
 const SMALL = 16 * 1024
-/** Bytes that may wait for a client before notifications are left out, and before it is given up. */
-const UNREAD_NOTES = 1024 * 1024
-const UNREAD_LIMIT = 32 * 1024 * 1024
 /** Milliseconds without a byte being taken. */
 const UNREAD_PATIENCE = 60_000
 const JSON_TYPE = 'application/json'
 
-export class Reply {
-  readonly #response: ServerResponse
-  #stream = false
-  #timer: NodeJS.Timeout | undefined
+/** Who keeps what was streamed, for a client that comes back for it. */
+export interface Keeper {
+  newStream(): EventLog
+  /** Whether a stream begins with nothing but a number. */
+  readonly marked: boolean
+}
 
-  constructor(response: ServerResponse) {
+/** To one HTTP request: plain JSON when only the answer comes, a stream of events when something comes before. */
+export class HttpReply extends Reply {
+  readonly #response: ServerResponse
+  readonly #accepts: boolean
+  #sink: EventSink | undefined
+  #log: EventLog | undefined
+  #keeper: Keeper | undefined
+  #session: string | undefined
+
+  constructor(response: ServerResponse, accept: string | undefined) {
+    super()
     this.#response = response
+    // Clients that say nothing take everything.
+    this.#accepts = accept === undefined || /text\/event-stream|\*\/\*|text\/\*/.test(accept)
+  }
+
+  /** Makes the stream, should there be one, such that its reader can come back to it. */
+  keepBy(keeper: Keeper): void {
+    this.#keeper = keeper
+  }
+
+  /** Tells the client under which id it is known from now on. */
+  welcome(session: string): void {
+    this.#session = session
   }
 
   get ended(): boolean {
-    return this.#response.writableEnded || this.#response.destroyed
+    return this.#log === undefined
+      ? this.#response.writableEnded || this.#response.destroyed
+      : this.#log.ended
   }
 
-  /** Something that comes before the answer. From now on it is a stream. */
+  get streams(): boolean {
+    return this.#accepts && !this.ended
+  }
+
   notify(body: Buffer): void {
-    if (this.ended) return
+    if (!this.streams) return
     this.open()
-    // Who does not read misses what happened meanwhile, and in the end everything.
-    const { writableLength } = this.#response
-    if (writableLength > UNREAD_LIMIT) this.#response.destroy()
-    else if (writableLength < UNREAD_NOTES) this.#event([body])
+    if (this.#log) this.#log.write([body])
+    else this.#sink?.note(body)
   }
 
-  /** Begins the stream at once, for one that stays open. */
   open(): void {
-    if (this.#stream || this.ended) return
-    this.#stream = true
-    this.#response.writeHead(200, {
-      'content-type': 'text/event-stream',
-      'cache-control': 'no-cache, no-transform',
-      // Proxies would hold events back otherwise.
-      'x-accel-buffering': 'no',
-    })
-    this.#response.flushHeaders()
-    this.#timer = setInterval(() => this.#response.write(EVENT_COMMENT), KEEP_ALIVE)
-    this.#timer.unref()
-    this.#response.once('close', () => clearInterval(this.#timer))
+    if (this.#sink !== undefined || this.ended) return
+    this.#sink = new EventSink(this.#response, this.#headers())
+    this.#log = this.#keeper?.newStream()
+    this.#log?.attach(this.#sink, undefined, this.#keeper?.marked === true)
   }
 
-  /** The answer, in pieces. */
   send(pieces: readonly Buffer[], status = 200): void {
     if (this.ended) return
-    if (this.#stream) {
-      clearInterval(this.#timer)
-      this.#event(pieces)
-      this.#response.end()
+    if (this.#log) {
+      this.#log.write(pieces)
+      this.#log.end()
       return
     }
-    const size = pieces.reduce((sum, piece) => sum + piece.length, 0)
-    this.#response.writeHead(status, ['content-type', JSON_TYPE, 'content-length', String(size)])
+    if (this.#sink) {
+      this.#sink.event(pieces)
+      this.#sink.end()
+      return
+    }
+    let size = 0
+    for (const { length } of pieces) size += length
+    const head = ['content-type', JSON_TYPE, 'content-length', String(size)]
+    if (this.#session !== undefined) head.push('mcp-session-id', this.#session)
+    this.#response.writeHead(status, head)
     if (size < SMALL) {
       // Node puts text behind the head in one write, and bytes in a second; as latin1 they stay what they are.
       let text = ''
@@ -78,24 +120,11 @@ export class Reply {
     this.#response.end()
   }
 
-  result(id: Id, result: unknown): void {
-    this.send([Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, result }))])
-  }
-
-  error(id: Id, error: ProtocolError, status = 200): void {
-    this.send([Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, error }))], status)
-  }
-
-  /** Nothing but a status: a notification was taken. */
   accepted(): void {
-    this.#response.writeHead(202).end()
+    if (!this.ended) this.#response.writeHead(202).end()
   }
 
-  #event(pieces: readonly Buffer[]): void {
-    this.#response.cork()
-    this.#response.write(eventStart())
-    for (const piece of pieces) this.#response.write(oneLine(piece))
-    this.#response.write(EVENT_END)
-    this.#response.uncork()
+  #headers(): Record<string, string> {
+    return this.#session === undefined ? {} : { 'mcp-session-id': this.#session }
   }
 }

@@ -61,6 +61,23 @@ export function withMeta({ bytes, members }: RawParams, meta: object | undefined
   return `{${kept.join(',')}}`
 }
 
+/** The same parameters with another value of one that is there; every other byte stays. */
+export function withParam(params: RawParams, key: string, value: unknown): RawParams {
+  const { bytes, members, meta } = params
+  const at = members.find((member) => member.key === key)
+  if (at === undefined) return params
+  const text = Buffer.from(JSON.stringify(value))
+  const shift = text.length - (at.end - at.start)
+  return {
+    bytes: Buffer.concat([bytes.subarray(0, at.start), text, bytes.subarray(at.end)]),
+    members: members.map((member) => {
+      if (member.start < at.start) return member
+      return { ...member, start: member === at ? at.start : member.start + shift, end: member.end + shift }
+    }),
+    meta,
+  }
+}
+
 // --- internal ---
 
 const EMPTY = Buffer.from('{}')

@@ -56,7 +56,7 @@ test('a client that ends with an error has failed', { timeout: TIMEOUT }, async 
 for (const leg of LEGS)
   for (const revision of REVISIONS)
     test(`the gateway ${leg.name} conforms to ${revision}`, { timeout: TIMEOUT }, async () => {
-      const server = await entry(leg.server)
+      const server = await entry(leg.server, revision)
       const gateway = await startGateway({ server, token: TOKEN, env: leg.env })
       onTestFinished(gateway.close)
       const proxy = await startTokenProxy({ target: gateway.url, token: TOKEN })
@@ -72,8 +72,9 @@ for (const revision of REVISIONS)
     expect(surprises(outcomes, CLIENT_FAILURES[revision])).toEqual([])
   })
 
-async function entry(server: 'http' | 'stdio'): Promise<ServerEntry> {
-  if (server === 'stdio') return stdioFixture
+/** A process speaks one era with all its clients, so it is told which; an HTTP server speaks both at a time. */
+async function entry(server: 'http' | 'stdio', revision: Revision): Promise<ServerEntry> {
+  if (server === 'stdio') return { ...stdioFixture, era: revision === '2025-11-25' ? 'legacy' : 'auto' }
   const fixture = await startFixture()
   onTestFinished(fixture.close)
   return { type: 'http', url: fixture.url }

@@ -4,22 +4,7 @@ import type { Outcome, Revision, Scenario } from './runner.ts'
 
 /** Server scenarios through the gateway, by revision, with the reason. */
 export const SERVER_FAILURES: Record<Revision, Record<string, string>> = {
-  '2025-11-25': {
-    ...because('the legacy leg keeps no session, so nothing can be pushed to the client during a call', [
-      'tools-call-with-logging',
-      'tools-call-sampling',
-      'tools-call-elicitation',
-      'elicitation-sep1034-defaults',
-      'elicitation-sep1330-enums',
-    ]),
-    ...because('the legacy leg keeps no session, so there is nobody to send updates to', [
-      'resources-subscribe',
-      'resources-unsubscribe',
-    ]),
-    ...because('the legacy leg keeps no session, and without one the suite warns and stops before it tries', [
-      'server-sse-multiple-streams',
-    ]),
-  },
+  '2025-11-25': {},
   '2026-07-28': {},
 }
 

@@ -16,7 +16,9 @@ const BINARY: string = join(HERE, '../../dist/bin.js')
 const FIXTURE: string = join(HERE, 'fixture-server.mjs')
 
 /** The server entry of a gateway configuration. */
-export type ServerEntry = { type: 'http'; url: string } | { command: string; args: string[] }
+export type ServerEntry =
+  | { type: 'http'; url: string }
+  | { command: string; args: string[]; era?: 'auto' | 'modern' | 'legacy' }
 
 /** How the gateway starts the fixture itself. */
 export const stdioFixture: ServerEntry = {

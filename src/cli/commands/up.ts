@@ -84,6 +84,7 @@ async function serve(
   const warn = warner(session)
   const told = new Map<string, string>()
   const hub = await hubOf(active, {
+    relay: true,
     onEvent: (event) => {
       if (event.type === 'server-status') tell(event.status)
       else if (event.type === 'trouble') warn(event.message)

@@ -1,0 +1,15 @@
+// Who is on the other side of a request that is only passed on: the one a server means when it asks back.
+
+import type { Stop } from '../base/stop.ts'
+import type { NotificationMessage, ReplyMessage, RequestMessage } from '../wire/message.ts'
+import type { Answer } from './answers.ts'
+
+/** An answer of ours, or somebody else's as it came. */
+export type Given = Answer | { readonly reply: ReplyMessage }
+
+export interface Asker {
+  /** What a server asks in the middle of a request. Never rejects; `stop` fires when the answer is not wanted any more. */
+  question(message: RequestMessage, stop: Stop): Promise<Given>
+  /** What a server says in the middle of a request, outside of its stream. Must not throw. */
+  remark(message: NotificationMessage): void
+}

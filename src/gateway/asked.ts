@@ -1,0 +1,32 @@
+// One request of a client, read, before anybody decided on it.
+
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Stop } from '../base/stop.ts'
+import type { Actor } from '../policy/access.ts'
+import type { RequestMessage } from '../wire/message.ts'
+import type { RawParams } from '../wire/params.ts'
+import type { Reply } from './reply.ts'
+import type { Session } from './session.ts'
+
+/** One message as it came in, over HTTP or on a line. */
+export interface Incoming {
+  readonly actor: Actor
+  /** The one server it is for; undefined for all that the actor may use. */
+  readonly scope: string | undefined
+  /** Undefined where there are none: on a line. */
+  readonly headers: IncomingHttpHeaders | undefined
+  readonly body: Buffer
+  readonly reply: Reply
+  /** Fires when the client has gone. */
+  readonly gone: Stop
+  /** Whom it comes from, where that is known. */
+  readonly session: Session | undefined
+}
+
+export interface Asked extends Incoming {
+  readonly message: RequestMessage
+  readonly params: RawParams
+  /** What it is about. */
+  readonly name: string | undefined
+  readonly modern: boolean
+}

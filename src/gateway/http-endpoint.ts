@@ -1,0 +1,166 @@
+// The MCP endpoint over HTTP: which method means what, and which headers must be there.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Stopper } from '../base/stop.ts'
+import type { Actor } from '../policy/access.ts'
+import { messagesIn } from '../wire/batch.ts'
+import { readBody } from './body.ts'
+import { placeOf } from './event-log.ts'
+import { EventSink } from './event-sink.ts'
+import { json } from './json.ts'
+import type { McpEndpoint } from './mcp.ts'
+import { HttpReply, Reply } from './reply.ts'
+
+export async function serveMcp(
+  endpoint: McpEndpoint,
+  actor: Actor,
+  scope: string | undefined,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  switch (request.method) {
+    case 'POST':
+      return await post(endpoint, actor, scope, request, response)
+    case 'GET':
+      return openStream(endpoint, actor, scope, request, response)
+    case 'DELETE':
+      return endSession(endpoint, actor, scope, request, response)
+    default:
+      response.setHeader('allow', 'POST, GET, DELETE')
+      return refuse(response, 405, `${request.method} means nothing here`)
+  }
+}
+
+export function refuse(response: ServerResponse, status: number, message: string): void {
+  json(response, status, { error: message })
+}
+
+// --- internal ---
+
+async function post(
+  endpoint: McpEndpoint,
+  actor: Actor,
+  scope: string | undefined,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { headers } = request
+  if (!/^application\/json\b/i.test(headers['content-type'] ?? ''))
+    return refuse(response, 415, 'expected content-type application/json')
+  const body = await readBody(request, response)
+  if (body === undefined) return
+  const gone = new Stopper()
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort()
+  })
+  const reply = new HttpReply(response, headers.accept)
+  const incoming = { actor, scope, headers, body, reply, gone, session: undefined }
+  if (isList(body)) return await several(endpoint, incoming)
+  await endpoint.handle(incoming)
+}
+
+/** The stream of a session, or one that its client lost. A client without a session has none. */
+function openStream(
+  endpoint: McpEndpoint,
+  actor: Actor,
+  scope: string | undefined,
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const id = headers['mcp-session-id']
+  const session = typeof id === 'string' ? endpoint.sessions.find(id, actor, scope) : undefined
+  const lastId = headers['last-event-id']
+  const place = placeOf(typeof lastId === 'string' ? lastId : undefined)
+  if (id === undefined) {
+    response.setHeader('allow', 'POST')
+    refuse(response, 405, 'without a session there is no stream; send initialize by POST')
+  } else if (!/text\/event-stream|\*\/\*|text\/\*/.test(headers.accept ?? ''))
+    refuse(response, 406, 'expected accept: text/event-stream')
+  else if (session === undefined) refuse(response, 404, 'there is no such session')
+  else if (lastId !== undefined && !session.has(place))
+    refuse(response, 404, 'what followed that event is not known any more')
+  else session.read(new EventSink(response), place)
+}
+
+function endSession(
+  endpoint: McpEndpoint,
+  actor: Actor,
+  scope: string | undefined,
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const id = headers['mcp-session-id']
+  const session = typeof id === 'string' ? endpoint.sessions.find(id, actor, scope) : undefined
+  if (id === undefined) refuse(response, 400, 'Mcp-Session-Id says which session')
+  else if (session === undefined) refuse(response, 404, 'there is no such session')
+  else {
+    endpoint.sessions.end(session)
+    response.writeHead(204).end()
+  }
+}
+
+function isList(body: Buffer): boolean {
+  for (const byte of body) if (byte > 0x20) return byte === 0x5b
+  return false
+}
+
+type Incoming = Parameters<McpEndpoint['handle']>[0]
+
+/** As many as one request may hold. */
+const MOST_MESSAGES = 100
+
+/** Several messages in one request, as version 2025-03-26 allowed; their answers come together. */
+async function several(endpoint: McpEndpoint, incoming: Incoming): Promise<void> {
+  const bodies = messagesIn(incoming.body)
+  const { reply } = incoming
+  if (bodies.length === 0 || bodies.length > MOST_MESSAGES)
+    return reply.error(null, { code: -32600, message: `a list has 1 to ${MOST_MESSAGES} messages` }, 400)
+  const gathered: Buffer[] = []
+  await Promise.all(
+    bodies.map((body) =>
+      endpoint.handle({
+        ...incoming,
+        body,
+        reply: new GatheredReply(reply, (answer) => gathered.push(answer)),
+      }),
+    ),
+  )
+  if (gathered.length === 0) return reply.accepted()
+  const pieces = gathered.flatMap((answer, index) => [Buffer.from(index === 0 ? '[' : ','), answer])
+  reply.send([...pieces, Buffer.from(']')])
+}
+
+/** One answer of several. What comes before it needs no waiting. */
+class GatheredReply extends Reply {
+  readonly #all: Reply
+  readonly #gather: (answer: Buffer) => void
+  ended = false
+
+  constructor(all: Reply, gather: (answer: Buffer) => void) {
+    super()
+    this.#all = all
+    this.#gather = gather
+  }
+
+  get streams(): boolean {
+    return this.#all.streams
+  }
+
+  notify(body: Buffer): void {
+    this.#all.notify(body)
+  }
+
+  open(): void {
+    this.#all.open()
+  }
+
+  send(pieces: readonly Buffer[]): void {
+    if (this.ended) return
+    this.ended = true
+    this.#gather(Buffer.concat(pieces))
+  }
+
+  accepted(): void {
+    this.ended = true
+  }
+}

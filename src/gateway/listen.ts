@@ -1,0 +1,110 @@
+// A modern client that listens, where no single modern server could tell it all: to several servers, or to a legacy one.
+
+import { isRecord } from '../base/record.ts'
+import { Stopper } from '../base/stop.ts'
+import { META } from '../wire/era.ts'
+import type { Id, NotificationMessage } from '../wire/message.ts'
+import { param } from '../wire/params.ts'
+import type { Asked } from './asked.ts'
+import type { Hearer, List } from './audience.ts'
+
+interface Filter {
+  readonly tools: boolean
+  readonly prompts: boolean
+  readonly resources: boolean
+  readonly uris: readonly string[]
+}
+
+/** Hears until it is stopped; what it hears goes to the client, marked with the id of its request. */
+export class Listening implements Hearer {
+  readonly #asked: Asked
+  readonly #filter: Filter
+  readonly stop: Stopper = new Stopper()
+
+  constructor(asked: Asked) {
+    this.#asked = asked
+    this.#filter = filterOf(asked)
+    if (asked.gone.aborted) this.stop.abort()
+    asked.gone.addEventListener('abort', () => this.stop.abort())
+  }
+
+  get actor() {
+    return this.#asked.actor
+  }
+
+  get scope() {
+    return this.#asked.scope
+  }
+
+  get uris(): readonly string[] {
+    return this.#filter.uris
+  }
+
+  /** Opens the stream and says what will be heard. */
+  acknowledge(uris: readonly string[]): void {
+    const { tools, prompts, resources } = this.#filter
+    this.#asked.reply.open()
+    this.#say('notifications/subscriptions/acknowledged', {
+      notifications: {
+        ...(tools ? { toolsListChanged: true } : {}),
+        ...(prompts ? { promptsListChanged: true } : {}),
+        ...(resources ? { resourcesListChanged: true } : {}),
+        ...(uris.length > 0 ? { resourceSubscriptions: uris } : {}),
+      },
+    })
+  }
+
+  listChanged(list: List): void {
+    if (this.#filter[list]) this.#say(`notifications/${list}/list_changed`, {})
+  }
+
+  updated(uri: string): void {
+    this.#say('notifications/resources/updated', { uri })
+  }
+
+  remark(_message: NotificationMessage): void {
+    // What servers log belongs to single requests in this era.
+  }
+
+  /** Resolves when it is over, and answers the request. */
+  async over(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      if (this.stop.aborted) resolve()
+      else this.stop.addEventListener('abort', () => resolve())
+    })
+    this.#asked.reply.result(this.#id, { resultType: 'complete', _meta: { [META.subscription]: this.#id } })
+  }
+
+  // --- internal ---
+
+  get #id(): Id {
+    return this.#asked.message.id
+  }
+
+  #say(method: string, params: object): void {
+    const _meta = { [META.subscription]: this.#id }
+    this.#asked.reply.notify(
+      Buffer.from(JSON.stringify({ jsonrpc: '2.0', method, params: { ...params, _meta } })),
+    )
+  }
+}
+
+// --- internal ---
+
+function filterOf({ params }: Asked): Filter {
+  const wanted = param(params, 'notifications')
+  const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions } = isRecord(
+    wanted,
+  )
+    ? wanted
+    : {}
+  const uris = Array.isArray(resourceSubscriptions) ? resourceSubscriptions : []
+  return {
+    tools: toolsListChanged === true,
+    prompts: promptsListChanged === true,
+    resources: resourcesListChanged === true,
+    uris: uris.filter((uri) => typeof uri === 'string').slice(0, MOST_URIS),
+  }
+}
+
+const MOST_URIS = 1000

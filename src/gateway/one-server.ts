@@ -1,0 +1,101 @@
+// `/mcp/SERVER`: one server as it is. What concerns the connection between client and gateway is answered here, from what
+// the server said of itself; everything else is passed on.
+
+import { Fault } from '../base/fault.ts'
+import { mayReach } from '../call/admit.ts'
+import type { Connection } from '../connect/connection.ts'
+import type { Hub } from '../hub.ts'
+import { ERROR, LEGACY_METHODS } from '../wire/era.ts'
+import { param } from '../wire/params.ts'
+import type { Asked } from './asked.ts'
+import { discoverResult, type Introduction, initializeResult } from './handshake.ts'
+import { checkParamHeaders } from './headers.ts'
+import type { Passing } from './pass.ts'
+import type { Place, Subscribing } from './subscribing.ts'
+
+export class OneServer {
+  readonly #hub: Hub
+  readonly #passing: Passing
+  readonly #subscribing: Subscribing
+
+  constructor(hub: Hub, passing: Passing, subscribing: Subscribing) {
+    this.#hub = hub
+    this.#passing = passing
+    this.#subscribing = subscribing
+  }
+
+  async request(asked: Asked, server: string): Promise<void> {
+    const { actor, modern } = asked
+    const { context } = this.#hub
+    const connection = context.manager.find(server)
+    // The path refuses it, and writes that down.
+    if (connection === undefined || !mayReach(context, actor, server))
+      return await this.#passing.pass(asked, server)
+    if (modern) await this.#modern(asked, connection)
+    else await this.#legacy(asked, connection)
+  }
+
+  /** What a legacy client is told about the server. */
+  async initialize(server: string, asked: Asked, version: string): Promise<object> {
+    const connection = this.#hub.context.manager.get(server)
+    return initializeResult(await this.#introduction(connection, asked), version)
+  }
+
+  // --- internal ---
+
+  async #modern(asked: Asked, connection: Connection): Promise<void> {
+    const { message, params, name, headers, reply, gone } = asked
+    const { id, method } = message
+    if (LEGACY_METHODS.has(method)) return notFound(asked, 404)
+    if (method === 'tools/call' && name !== undefined && headers !== undefined) {
+      const tool = connection.tool(name)
+      const mismatch = tool && checkParamHeaders(tool, params, headers)
+      if (mismatch) return reply.error(id, mismatch, 400)
+    }
+    if (method === 'server/discover' || method === 'subscriptions/listen') {
+      // Nobody knows yet how it speaks; it finds that out when it starts.
+      if (!connection.agreement) await connection.ready(gone)
+      if (connection.agreement?.era === 'legacy') {
+        if (method === 'subscriptions/listen')
+          return await this.#subscribing.listen(asked, async (uri) => placeOn(connection.name, uri))
+        return reply.result(id, discoverResult(await this.#introduction(connection, asked)))
+      }
+    }
+    await this.#passing.pass(asked, connection.name)
+  }
+
+  async #legacy(asked: Asked, connection: Connection): Promise<void> {
+    const { message, params, reply, session } = asked
+    const { method, id } = message
+    if (method === 'server/discover' || method.startsWith('subscriptions/')) return notFound(asked, 200)
+    if (/^resources\/(?:un)?subscribe$/.test(method) && session !== undefined) {
+      const uri = param(params, 'uri')
+      if (typeof uri !== 'string')
+        return reply.error(id, { code: ERROR.invalidParams, message: 'uri must be a text' })
+      return await this.#subscribing.subscribe(asked, placeOn(connection.name, uri), asked)
+    }
+    await this.#passing.pass(asked, connection.name)
+  }
+
+  async #introduction(connection: Connection, { gone }: Asked): Promise<Introduction> {
+    if (!connection.agreement) await connection.ready(gone)
+    const { agreement, name } = connection
+    if (agreement === undefined) throw new Fault('SERVER_UNREACHABLE', 'the server has not answered yet')
+    const { capabilities, serverInfo, instructions } = agreement
+    // What a server tells models of itself, as long as that is what was accepted.
+    const isChanged =
+      instructions !== undefined && this.#hub.pins.instructionsVerdict(name, instructions) === 'changed'
+    return { capabilities, serverInfo, instructions: isChanged ? undefined : instructions }
+  }
+}
+
+export function notFound({ message, reply }: Asked, status: number): void {
+  const { id, method } = message
+  reply.error(id, { code: ERROR.methodNotFound, message: `${method} is not known here` }, status)
+}
+
+// --- internal ---
+
+function placeOn(server: string, uri: string): Place {
+  return { server, uri, shown: uri }
+}

@@ -1,0 +1,253 @@
+// A legacy client over time: what it has asked and not yet been answered, what it was asked, and the streams by which
+// something reaches it outside of an answer.
+
+import { randomHex } from '../base/digest.ts'
+import { type Stop, Stopper } from '../base/stop.ts'
+import type { Asker, Given } from '../connect/asker.ts'
+import type { Actor } from '../policy/access.ts'
+import type { Id, NotificationMessage, ReplyMessage, RequestMessage } from '../wire/message.ts'
+import { memberValue } from '../wire/message.ts'
+import type { Hearer, List } from './audience.ts'
+import { EventLog, type Place } from './event-log.ts'
+import type { EventSink } from './event-sink.ts'
+import { type Level, passes } from './levels.ts'
+import { type Forwarding, forwardQuestion, type Question } from './questions.ts'
+import type { Reply } from './reply.ts'
+import type { Askable } from './session-id.ts'
+
+/** Streams that ended and are kept for a client that lost them. */
+const MOST_ENDED = 8
+/** Bytes that all of them may take. */
+const MOST_BYTES = 2 * 1024 * 1024
+
+interface Running {
+  readonly reply: Reply
+  readonly stop: Stopper
+}
+
+export interface SessionOptions {
+  readonly id: string
+  readonly actor: Actor
+  /** The one server it is about; undefined for all that the actor may use. */
+  readonly scope: string | undefined
+  readonly version: string
+  readonly askable: Askable
+  readonly forwarding: Forwarding
+}
+
+export class Session implements Hearer {
+  readonly id: string
+  readonly actor: Actor
+  readonly scope: string | undefined
+  #version: string
+  #askable: Askable
+  readonly #forwarding: Forwarding
+  /** The lowest level of what servers say that it wants to hear; undefined until it asked for one. */
+  level: Level | undefined
+  /** Ways to end what it has subscribed to, by server and address. */
+  readonly subscriptions: Map<string, () => void> = new Map()
+  readonly #askers = new Map<string, Asker>()
+  readonly #running = new Map<Id, Running>()
+  readonly #questions = new Map<Id, Question>()
+  readonly #epoch = randomHex(4)
+  /** By number; 0 is the one that belongs to no request. */
+  readonly #logs = new Map<number, EventLog>([[0, new EventLog(0, this.#epoch)]])
+  /** Lists that changed while it did not listen. */
+  readonly #missed = new Set<List>()
+  #nextStream = 1
+  #nextQuestion = 1
+  /** On the monotonic clock. */
+  used = performance.now()
+  #closed = false
+
+  constructor({ id, actor, scope, version, askable, forwarding }: SessionOptions) {
+    this.id = id
+    this.actor = actor
+    this.scope = scope
+    this.#version = version
+    this.#askable = askable
+    this.#forwarding = forwarding
+  }
+
+  /** Whether it has anything that would be missed: a stream, a request under way, a subscription. */
+  get busy(): boolean {
+    return this.#running.size > 0 || this.#standing.read
+  }
+
+  /** Whether its id alone says all that there is to know about it. */
+  get plain(): boolean {
+    return this.subscriptions.size === 0 && this.level === undefined
+  }
+
+  /** What it said of itself, where that is known only later: on a line. */
+  agree(version: string, askable: Askable): void {
+    this.#version = version
+    this.#askable = askable
+  }
+
+  // --- requests of the client ---
+
+  /** A request is under way; `stop` fires when the client cancels it. */
+  begin(id: Id, reply: Reply): Stopper {
+    const stop = new Stopper()
+    this.used = performance.now()
+    this.#running.set(id, { reply, stop })
+    return stop
+  }
+
+  finish(id: Id, stop: Stopper): void {
+    if (this.#running.get(id)?.stop === stop) this.#running.delete(id)
+    this.used = performance.now()
+  }
+
+  /** A notification of the client. */
+  heard(message: NotificationMessage): void {
+    if (message.method === 'notifications/cancelled') {
+      const { requestId } = (memberValue(message, 'params') ?? {}) as { requestId?: Id }
+      if (requestId !== undefined) this.#running.get(requestId)?.stop.abort()
+    } else if (message.method === 'notifications/progress') {
+      const { progressToken } = (memberValue(message, 'params') ?? {}) as { progressToken?: unknown }
+      for (const question of this.#questions.values())
+        if (question.progressToken === progressToken && progressToken !== undefined)
+          question.progress(message)
+    }
+  }
+
+  /** An answer of the client to something it was asked. */
+  answered(reply: ReplyMessage): void {
+    const question = this.#questions.get(reply.id)
+    this.#questions.delete(reply.id)
+    question?.answer({ reply })
+  }
+
+  // --- what reaches the client ---
+
+  /** The one through whom a server asks this client; the same for all its requests to that server. */
+  asker(server: string): Asker {
+    let asker = this.#askers.get(server)
+    if (asker === undefined) {
+      asker = {
+        question: (message, stop) => this.#question(server, message, stop),
+        remark: (message) => {
+          if (this.wants(message)) this.push(message.bytes, true)
+        },
+      }
+      this.#askers.set(server, asker)
+    }
+    return asker
+  }
+
+  /** Whether it wants to hear what a server says: of its log, what is important enough. */
+  wants(message: NotificationMessage): boolean {
+    return message.method !== 'notifications/message' || passes(message, this.level)
+  }
+
+  remark(message: NotificationMessage): void {
+    // What is said to everybody, and to nobody who listens, is over.
+    if (this.#standing.read && this.wants(message)) this.push(message.bytes, false)
+  }
+
+  listChanged(list: List): void {
+    if (this.#standing.read) this.push(listNotice(list), false)
+    else this.#missed.add(list)
+  }
+
+  /** Sends something outside of an answer; false when there is no way now. `during`: it belongs to a request. */
+  push(body: Buffer, during: boolean): boolean {
+    if (this.#closed) return false
+    const standing = this.#standing
+    if (!during && standing.read) {
+      standing.write([body])
+      return true
+    }
+    // The last one first: what a server says now is likely to be about what it was asked last.
+    const way = [...this.#running.values()].reverse().find(({ reply }) => reply.streams)
+    if (during && way) {
+      way.reply.notify(body)
+      return true
+    }
+    // Without a reader it is kept until there is one.
+    standing.write([body])
+    return standing.read
+  }
+
+  /** A stream for one request, which its reader can come back to. */
+  newStream(): EventLog {
+    const log = new EventLog(this.#nextStream++, this.#epoch)
+    this.#logs.set(log.number, log)
+    this.#tidy()
+    return log
+  }
+
+  /** Whether a stream can be gone on with: its own always, those of requests while they are known. */
+  has(place: Place | undefined): boolean {
+    if (place === undefined) return false
+    return place.stream === 0 || (place.epoch === this.#epoch && this.#logs.has(place.stream))
+  }
+
+  /** The client reads: the stream of its own, or one that it lost. */
+  read(sink: EventSink, place: Place | undefined): void {
+    this.used = performance.now()
+    const log = this.#logs.get(place?.stream ?? 0)
+    log?.attach(sink, place?.epoch === this.#epoch ? place.sequence : undefined, this.marked)
+    if (log === this.#standing) {
+      for (const list of this.#missed) this.push(listNotice(list), false)
+      this.#missed.clear()
+    }
+    sink.onClose(() => {
+      this.used = performance.now()
+    })
+  }
+
+  /** Whether its version knows streams that begin with nothing but a number. */
+  get marked(): boolean {
+    return this.#version >= '2025-11-25'
+  }
+
+  close(): void {
+    this.#closed = true
+    for (const end of this.subscriptions.values()) end()
+    this.subscriptions.clear()
+    for (const question of this.#questions.values())
+      question.answer({ error: { code: -32603, message: 'the client has gone' } })
+    this.#questions.clear()
+    for (const { stop } of this.#running.values()) stop.abort()
+    for (const log of this.#logs.values()) log.end()
+  }
+
+  // --- internal ---
+
+  get #standing(): EventLog {
+    const log = this.#logs.get(0)
+    if (log === undefined) throw new Error('a session without its own stream')
+    return log
+  }
+
+  #question(server: string, message: RequestMessage, stop: Stop): Promise<Given> {
+    return forwardQuestion(this.#forwarding, {
+      server,
+      actor: this.actor,
+      askable: this.#askable,
+      message,
+      stop,
+      id: this.#nextQuestion++,
+      send: (body) => this.push(body, true),
+      expect: (id, question) => this.#questions.set(id, question),
+      forget: (id) => this.#questions.delete(id),
+    })
+  }
+
+  #tidy(): void {
+    const ended = [...this.#logs.values()].filter((log) => log.number > 0 && log.ended)
+    let bytes = ended.reduce((sum, log) => sum + log.bytes, 0)
+    for (const log of ended.slice(0)) {
+      if (ended.length - ended.indexOf(log) <= MOST_ENDED && bytes <= MOST_BYTES) break
+      bytes -= log.bytes
+      this.#logs.delete(log.number)
+    }
+  }
+}
+
+function listNotice(list: List): Buffer {
+  return Buffer.from(`{"jsonrpc":"2.0","method":"notifications/${list}/list_changed"}`)
+}

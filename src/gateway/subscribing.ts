@@ -1,0 +1,135 @@
+// Clients that want to hear of changes: in the legacy era of single resources, in the modern one of what they list.
+
+import { admit } from '../call/admit.ts'
+import { request } from '../call/request.ts'
+import type { Hub } from '../hub.ts'
+import type { NotificationMessage } from '../wire/message.ts'
+import type { Asked } from './asked.ts'
+import type { Hearer } from './audience.ts'
+import { Listening } from './listen.ts'
+import type { Passing, Renamed } from './pass.ts'
+import type { Session } from './session.ts'
+import { answerFor } from './translate.ts'
+import type { Watches } from './watches.ts'
+
+/** A resource as its server knows it, and as the client does. */
+export interface Place {
+  readonly server: string
+  readonly uri: string
+  readonly shown: string
+}
+
+export class Subscribing {
+  readonly #hub: Hub
+  readonly #passing: Passing
+  readonly #watches: Watches
+  readonly #listening = new Set<Listening>()
+
+  constructor(hub: Hub, passing: Passing, watches: Watches) {
+    this.#hub = hub
+    this.#passing = passing
+    this.#watches = watches
+  }
+
+  get hearers(): Iterable<Hearer> {
+    return this.#listening
+  }
+
+  /** `resources/subscribe` and its opposite. */
+  async subscribe(asked: Asked, place: Place, renamed: Renamed): Promise<void> {
+    const { message, reply, session, actor } = asked
+    const { context } = this.#hub
+    const { server } = place
+    admit(context, actor, { server, tool: `#${message.method}` })
+    const isWanted = message.method === 'resources/subscribe'
+    if (!isWanted) {
+      // The server is told when nobody else wants to hear of it.
+      endSubscription(session, place)
+      return reply.result(message.id, {})
+    }
+    const connection = context.manager.get(server)
+    if (!connection.agreement) await connection.ready(asked.gone)
+    if (connection.agreement?.era === 'modern') {
+      this.#watch(session, place)
+      return reply.result(message.id, {})
+    }
+    const { reply: answer, era } = await this.#passing.ask(asked, server, renamed)
+    if (answer.kind === 'result') this.#watch(session, place)
+    reply.send(answerFor('legacy', era, message.method, message.id, answer))
+  }
+
+  /** `subscriptions/listen`, where it is not passed on. */
+  async listen(asked: Asked, placesOf: (uri: string) => Promise<Place | undefined>): Promise<void> {
+    const listening = new Listening(asked)
+    const ends: (() => void)[] = []
+    this.#listening.add(listening)
+    try {
+      const places: Place[] = []
+      for (const uri of listening.uris) {
+        const place = await placesOf(uri)
+        if (place && (await this.#ask(asked, place))) places.push(place)
+      }
+      listening.acknowledge(places.map(({ shown }) => shown))
+      for (const { server, uri, shown } of places)
+        ends.push(
+          this.#watches.add(server, uri, (changed) => listening.updated(changed === uri ? shown : changed)),
+        )
+      await listening.over()
+    } finally {
+      this.#listening.delete(listening)
+      for (const end of ends) end()
+    }
+  }
+
+  /** Ends those that may not go on. */
+  recheck(mayHear: (hearer: Hearer) => boolean): void {
+    for (const listening of this.#listening) if (!mayHear(listening)) listening.stop.abort()
+  }
+
+  close(): void {
+    for (const listening of this.#listening) listening.stop.abort()
+  }
+
+  // --- internal ---
+
+  #watch(session: Session | undefined, { server, uri, shown }: Place): void {
+    const key = keyOf(server, uri)
+    if (session === undefined || session.subscriptions.has(key)) return
+    const tell = (changed: string, message: NotificationMessage) =>
+      session.push(changed === uri && shown !== uri ? updated(shown) : message.bytes, false)
+    session.subscriptions.set(key, this.#watches.add(server, uri, tell))
+  }
+
+  /** Whether the server will tell of it. */
+  async #ask({ actor, gone }: Asked, { server, uri }: Place): Promise<boolean> {
+    const { context } = this.#hub
+    const asking = { actor, surface: 'gateway' } as const
+    try {
+      const { agreement } = await context.manager.get(server).ready(gone)
+      if (agreement.era === 'modern') admit(context, actor, { server, tool: '#subscriptions/listen' })
+      else await request(context, asking, server, 'resources/subscribe', { uri }, undefined, {})
+      return true
+    } catch {
+      // What is not acknowledged is not heard of, and the client sees that.
+      return false
+    }
+  }
+}
+
+// --- internal ---
+
+function endSubscription(session: Session | undefined, { server, uri }: Place): void {
+  const key = keyOf(server, uri)
+  session?.subscriptions.get(key)?.()
+  session?.subscriptions.delete(key)
+}
+
+function keyOf(server: string, uri: string): string {
+  return `${server}\n${uri}`
+}
+
+function updated(uri: string): Buffer {
+  return Buffer.from(
+    JSON.stringify({ jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri } }),
+  )
+}

@@ -1,0 +1,203 @@
+// `/mcp`: all servers that an agent may use, as one. Names say whose a tool or prompt is; what is asked of a server is
+// asked by its own names.
+
+import { isRecord } from '../base/record.ts'
+import { JsonText } from '../call/call.ts'
+import type { Surface } from '../call/surface.ts'
+import type { Listing } from '../call/surface-items.ts'
+import type { Hub } from '../hub.ts'
+import { ERROR, LEGACY_METHODS } from '../wire/era.ts'
+import { param, withParam } from '../wire/params.ts'
+import type { Asked } from './asked.ts'
+import { discoverResult, type Introduction, initializeResult, SELF } from './handshake.ts'
+import { checkParamHeaders } from './headers.ts'
+import { notFound } from './one-server.ts'
+import { type Passing, unknownName } from './pass.ts'
+import type { Place, Subscribing } from './subscribing.ts'
+
+export class Whole {
+  readonly #hub: Hub
+  readonly #passing: Passing
+  readonly #subscribing: Subscribing
+
+  constructor(hub: Hub, passing: Passing, subscribing: Subscribing) {
+    this.#hub = hub
+    this.#passing = passing
+    this.#subscribing = subscribing
+  }
+
+  async request(asked: Asked): Promise<void> {
+    const { actor, modern, message } = asked
+    const { method } = message
+    const surface = this.#hub.surfaces.of(actor)
+    // A call is by far the most frequent of them.
+    if (method === 'tools/call') return await this.#call(asked, surface)
+    if (modern && LEGACY_METHODS.has(method)) return notFound(asked, 404)
+    if (!modern && (method === 'server/discover' || method.startsWith('subscriptions/')))
+      return notFound(asked, 200)
+    const listed = LISTS[method]
+    if (method === 'tools/list') await this.#tools(asked, surface)
+    else if (listed) await this.#list(asked, surface, listed)
+    else await this.#other(asked, surface)
+  }
+
+  /** What a legacy client is told. */
+  async initialize(asked: Asked, version: string): Promise<object> {
+    const surface = this.#hub.surfaces.of(asked.actor)
+    await surface.settled()
+    return initializeResult(introductionOf(this.#hub.surfaces.of(asked.actor)), version)
+  }
+
+  // --- internal ---
+
+  async #call(asked: Asked, surface: Surface): Promise<void> {
+    const { params, name, modern, headers, reply, message } = asked
+    const target = name === undefined ? undefined : surface.tool(name)
+    if (target === undefined || target.server === '') return await this.#own(asked)
+    if (modern && headers !== undefined) {
+      const tool = this.#hub.context.manager.find(target.server)?.tool(target.tool)
+      const mismatch = tool && checkParamHeaders(tool, params, headers)
+      if (mismatch) return reply.error(message.id, mismatch, 400)
+    }
+    const renamed = { params: withParam(params, 'name', target.tool), name: target.tool }
+    await this.#passing.pass(asked, target.server, renamed)
+  }
+
+  /** A tool of this process, or a name that nobody has: that is refused, and written down, as any other call is. */
+  async #own({ actor, params, name, message, reply, modern, gone, session }: Asked): Promise<void> {
+    if (name === undefined) throw unknownName('tool', param(params, 'name'))
+    const args = params.members.find(({ key }) => key === 'arguments')
+    const text = args ? params.bytes.toString('utf8', args.start, args.end) : '{}'
+    const stop = new AbortController()
+    const begun = session?.begin(message.id, reply)
+    begun?.addEventListener('abort', () => stop.abort())
+    if (modern) gone.addEventListener('abort', () => stop.abort())
+    try {
+      const handle = this.#hub.door(actor.kind === 'owner' ? undefined : actor.id, 'gateway')
+      const { bytes } = await handle.call(name, new JsonText(text), { signal: stop.signal })
+      const extra = modern ? '"resultType":"complete",' : ''
+      const start = `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":{${extra}`
+      reply.send([Buffer.from(start), bytes.subarray(bytes.indexOf('{') + 1), BRACE])
+    } finally {
+      if (begun) session?.finish(message.id, begun)
+    }
+  }
+
+  /** Bytes that were written once for all who see the same. */
+  async #tools({ actor, modern, message, reply }: Asked, before: Surface): Promise<void> {
+    await before.settled()
+    const { bytes, reason } = this.#hub.surfaces.of(actor).toolsPage()
+    const meta = reason === undefined ? '' : `,"_meta":${JSON.stringify({ 'busbar/reason': reason })}`
+    const start = `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":{`
+    reply.send([Buffer.from(start), bytes, Buffer.from(`${meta}${modern ? COMPLETE : ''}}}`)])
+  }
+
+  async #list(
+    { modern, message, reply, gone }: Asked,
+    surface: Surface,
+    { key, list }: Listed,
+  ): Promise<void> {
+    const { items, leftOut } = await list(surface, gone)
+    reply.result(message.id, {
+      ...(modern ? { resultType: 'complete', ttlMs: 0, cacheScope: 'private' } : {}),
+      [key]: items,
+      // Nobody takes a short list for a whole one.
+      ...(leftOut.length > 0 ? { _meta: { 'busbar/left-out': leftOut } } : {}),
+    })
+  }
+
+  async #other(asked: Asked, surface: Surface): Promise<void> {
+    const { message, params, reply, name, gone, actor } = asked
+    switch (message.method) {
+      case 'server/discover':
+        await surface.settled()
+        return reply.result(message.id, discoverResult(introductionOf(this.#hub.surfaces.of(actor))))
+      case 'subscriptions/listen':
+        return await this.#subscribing.listen(asked, (uri) => placeOf(surface, uri, asked))
+      case 'prompts/get': {
+        const prompt = name === undefined ? undefined : await surface.prompt(name, gone)
+        if (prompt === undefined) throw unknownName('prompt', param(params, 'name'))
+        const renamed = { params: withParam(params, 'name', prompt.name), name: prompt.name }
+        return await this.#passing.pass(asked, prompt.server, renamed)
+      }
+      case 'resources/read':
+      case 'resources/subscribe':
+      case 'resources/unsubscribe':
+        return await this.#resource(asked, surface)
+      case 'completion/complete':
+        return await this.#complete(asked, surface)
+      default:
+        return await this.#elsewhere(asked)
+    }
+  }
+
+  async #resource(asked: Asked, surface: Surface): Promise<void> {
+    const { message, params, reply, session } = asked
+    const uri = param(params, 'uri')
+    const place = typeof uri === 'string' ? await placeOf(surface, uri, asked) : undefined
+    if (place === undefined) throw unknownName('resource', uri)
+    const renamed = { params: withParam(params, 'uri', place.uri), name: place.uri }
+    if (message.method === 'resources/read') return await this.#passing.pass(asked, place.server, renamed)
+    if (session === undefined) {
+      const problem = 'without a session nothing can be subscribed to; send initialize first'
+      return reply.error(message.id, { code: ERROR.invalidRequest, message: problem })
+    }
+    await this.#subscribing.subscribe(asked, place, { params: renamed.params, name: undefined })
+  }
+
+  async #complete(asked: Asked, surface: Surface): Promise<void> {
+    const { params, gone } = asked
+    const ref = param(params, 'ref')
+    if (!isRecord(ref)) throw unknownName('reference', ref)
+    const { name, uri } = ref
+    const prompt = typeof name === 'string' ? await surface.prompt(name, gone) : undefined
+    const template = typeof uri === 'string' ? await surface.template(uri, gone) : undefined
+    const server = prompt?.server ?? template?.server
+    if (server === undefined) throw unknownName('prompt or resource', name ?? uri)
+    const own = prompt ? { ...ref, name: prompt.name } : { ...ref, uri: template?.uri }
+    await this.#passing.pass(asked, server, { params: withParam(params, 'ref', own), name: undefined })
+  }
+
+  /** A task belongs to the server that keeps it; of anything else nobody can tell whom it is for. */
+  async #elsewhere(asked: Asked): Promise<void> {
+    const { actor, message, params, modern } = asked
+    const { tasks } = this.#passing
+    const server = message.method.startsWith('tasks/')
+      ? tasks.serverOf(actor, this.#hub.context.manager.names, params)
+      : undefined
+    if (server !== undefined) return await this.#passing.pass(asked, server)
+    notFound(asked, modern ? 404 : 200)
+  }
+}
+
+// --- internal ---
+
+interface Listed {
+  readonly key: string
+  readonly list: (surface: Surface, gone: Asked['gone']) => Promise<Listing>
+}
+
+const LISTS: Readonly<Record<string, Listed>> = {
+  'prompts/list': { key: 'prompts', list: (surface, gone) => surface.prompts(gone) },
+  'resources/list': { key: 'resources', list: (surface, gone) => surface.resources(gone) },
+  'resources/templates/list': {
+    key: 'resourceTemplates',
+    list: (surface, gone) => surface.templates(gone),
+  },
+}
+
+const BRACE = Buffer.from('}')
+const COMPLETE = ',"resultType":"complete","ttlMs":0,"cacheScope":"private"'
+
+async function placeOf(surface: Surface, uri: string, { gone }: Asked): Promise<Place | undefined> {
+  const found = await surface.resource(uri, gone)
+  return found && { ...found, shown: uri }
+}
+
+function introductionOf(surface: Surface): Introduction {
+  return {
+    capabilities: surface.capabilities(),
+    serverInfo: SELF,
+    instructions: surface.instructions(),
+  }
+}
