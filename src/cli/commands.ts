@@ -10,6 +10,11 @@ export interface Entry {
 
 export const COMMANDS: readonly Entry[] = [
   { name: 'up', summary: 'run the gateway', load: () => import('./commands/up.ts') },
+  {
+    name: 'serve',
+    summary: 'the gateway on stdin and stdout',
+    load: () => import('./commands/serve.ts'),
+  },
   { name: 'add', summary: 'add a server', load: () => import('./commands/add.ts') },
   { name: 'add-json', summary: 'add a server given as JSON', load: () => import('./commands/add-json.ts') },
   {

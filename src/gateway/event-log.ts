@@ -1,7 +1,15 @@
 // The events of one stream of a session. A client that lost the stream goes on where it was: events are numbered, and kept
 // for a while.
 
-import type { EventSink } from './event-sink.ts'
+/** Where events go. */
+export interface Sink {
+  readonly closed: boolean
+  event(pieces: readonly Buffer[], id: string): void
+  /** Nothing but an id, so that the reader has one to go on from. */
+  mark(id: string): void
+  end(): void
+  onClose(listener: () => void): void
+}
 
 /** Bytes and events that are kept of one stream. */
 const MOST_BYTES = 1024 * 1024
@@ -23,7 +31,7 @@ export class EventLog {
   #next = 1
   /** The last one that went to somebody. */
   #told = 0
-  #sink: EventSink | undefined
+  #sink: Sink | undefined
   #ended = false
 
   /** `epoch`: another one for each life of a session, whose numbers begin anew. */
@@ -65,7 +73,7 @@ export class EventLog {
   }
 
   /** Somebody reads from now on; who read before does no longer. With a number, from what follows it. */
-  attach(sink: EventSink, after: number | undefined, marked: boolean): void {
+  attach(sink: Sink, after: number | undefined, marked: boolean): void {
     this.#sink?.end()
     this.#sink = sink
     if (marked && this.#next === 1) sink.mark(this.#id(0))

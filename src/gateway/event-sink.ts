@@ -3,13 +3,14 @@
 import type { ServerResponse } from 'node:http'
 import { EVENT_COMMENT, EVENT_END, eventStart } from '../wire/events.ts'
 import { oneLine } from '../wire/lines.ts'
+import type { Sink } from './event-log.ts'
 
 const KEEP_ALIVE = 15_000
 /** Bytes that may wait for a reader before what can be missed is left out, and before it is given up. */
 const UNREAD_NOTES = 1024 * 1024
 const UNREAD_LIMIT = 32 * 1024 * 1024
 
-export class EventSink {
+export class EventSink implements Sink {
   readonly #response: ServerResponse
   readonly #timer: NodeJS.Timeout
 

@@ -2,7 +2,7 @@
 
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { dirname } from 'node:path'
 import { Fault } from '../base/fault.ts'
 import { gatewaySocket, prepareFolder } from '../base/places.ts'
@@ -15,6 +15,7 @@ import { isHostAllowed, isLoopback, isOriginAllowed } from './guard.ts'
 import { refuse, serveMcp } from './http-endpoint.ts'
 import { Identities, ownerToken } from './identify.ts'
 import { json } from './json.ts'
+import { serveUpgrade } from './lines-upgrade.ts'
 import { McpEndpoint } from './mcp.ts'
 import { sessionKey } from './session-id.ts'
 
@@ -38,6 +39,9 @@ export class Gateway {
   readonly #servers: Server[] = []
   #socket: string | undefined
   #tokens: readonly Token[] = []
+  /** Clients on a line, which the server that took them does not know any more. */
+  readonly #lines = new Set<Socket>()
+  readonly #ending = new AbortController()
   #closing = false
   #url = ''
 
@@ -108,7 +112,9 @@ export class Gateway {
       (server) =>
         new Promise<void>((resolve) => (server.listening ? server.close(() => resolve()) : resolve())),
     )
+    this.#ending.abort()
     this.#endpoint.close()
+    for (const socket of this.#lines) socket.destroy()
     for (const server of this.#servers) server.closeAllConnections()
     await Promise.all(ended)
     if (this.#socket !== undefined) rmSync(this.#socket, { force: true })
@@ -129,6 +135,13 @@ export class Gateway {
     const path = gatewaySocket(this.#hub.places)
     prepareFolder(dirname(path))
     const server = this.#create(() => OWNER, false)
+    server.on('upgrade', (request, socket: Socket, head) => {
+      const actor = this.#closing ? undefined : this.#identities.find(request.headers.authorization)
+      const { signal } = this.#ending
+      serveUpgrade({ endpoint: this.#endpoint, actor, signal }, request, socket, head)
+      this.#lines.add(socket)
+      socket.once('close', () => this.#lines.delete(socket))
+    })
     // The caller holds the lock of this home, so a socket that is there is of a gateway that died.
     rmSync(path, { force: true })
     await listening(server, () => server.listen(path), path)

@@ -8,8 +8,7 @@ import type { Actor } from '../policy/access.ts'
 import type { Id, NotificationMessage, ReplyMessage, RequestMessage } from '../wire/message.ts'
 import { memberValue } from '../wire/message.ts'
 import type { Hearer, List } from './audience.ts'
-import { EventLog, type Place } from './event-log.ts'
-import type { EventSink } from './event-sink.ts'
+import { EventLog, type Place, type Sink } from './event-log.ts'
 import { type Level, passes } from './levels.ts'
 import { type Forwarding, forwardQuestion, type Question } from './questions.ts'
 import type { Reply } from './reply.ts'
@@ -33,6 +32,8 @@ export interface SessionOptions {
   readonly version: string
   readonly askable: Askable
   readonly forwarding: Forwarding
+  /** Whether it may be told something already; on a line, not before it has introduced itself. */
+  readonly introduced: boolean
 }
 
 export class Session implements Hearer {
@@ -58,9 +59,11 @@ export class Session implements Hearer {
   #nextQuestion = 1
   /** On the monotonic clock. */
   used = performance.now()
+  #introduced: boolean
   #closed = false
 
-  constructor({ id, actor, scope, version, askable, forwarding }: SessionOptions) {
+  constructor({ id, actor, scope, version, askable, forwarding, introduced }: SessionOptions) {
+    this.#introduced = introduced
     this.id = id
     this.actor = actor
     this.scope = scope
@@ -102,7 +105,8 @@ export class Session implements Hearer {
 
   /** A notification of the client. */
   heard(message: NotificationMessage): void {
-    if (message.method === 'notifications/cancelled') {
+    if (message.method === 'notifications/initialized') this.#introduced = true
+    else if (message.method === 'notifications/cancelled') {
       const { requestId } = (memberValue(message, 'params') ?? {}) as { requestId?: Id }
       if (requestId !== undefined) this.#running.get(requestId)?.stop.abort()
     } else if (message.method === 'notifications/progress') {
@@ -144,10 +148,12 @@ export class Session implements Hearer {
 
   remark(message: NotificationMessage): void {
     // What is said to everybody, and to nobody who listens, is over.
-    if (this.#standing.read && this.wants(message)) this.push(message.bytes, false)
+    if (this.#introduced && this.#standing.read && this.wants(message)) this.push(message.bytes, false)
   }
 
   listChanged(list: List): void {
+    // Whoever has not introduced themselves has not listed anything.
+    if (!this.#introduced) return
     if (this.#standing.read) this.push(listNotice(list), false)
     else this.#missed.add(list)
   }
@@ -186,7 +192,7 @@ export class Session implements Hearer {
   }
 
   /** The client reads: the stream of its own, or one that it lost. */
-  read(sink: EventSink, place: Place | undefined): void {
+  read(sink: Sink, place: Place | undefined): void {
     this.used = performance.now()
     const log = this.#logs.get(place?.stream ?? 0)
     log?.attach(sink, place?.epoch === this.#epoch ? place.sequence : undefined, this.marked)

@@ -99,7 +99,7 @@ export class Sessions {
   ): Session {
     this.#makeRoom(actor)
     const { forwarding } = this.#options
-    const session = new Session({ id, actor, scope, version, askable, forwarding })
+    const session = new Session({ id, actor, scope, version, askable, forwarding, introduced: true })
     this.#all.set(id, session)
     return session
   }

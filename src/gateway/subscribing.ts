@@ -60,7 +60,11 @@ export class Subscribing {
 
   /** `subscriptions/listen`, where it is not passed on. */
   async listen(asked: Asked, placesOf: (uri: string) => Promise<Place | undefined>): Promise<void> {
+    const { session, message, reply } = asked
     const listening = new Listening(asked)
+    // On a line, a client that has heard enough says so.
+    const stop = session?.begin(message.id, reply)
+    stop?.addEventListener('abort', () => listening.stop.abort())
     const ends: (() => void)[] = []
     this.#listening.add(listening)
     try {
@@ -76,6 +80,7 @@ export class Subscribing {
         )
       await listening.over()
     } finally {
+      if (stop) session?.finish(message.id, stop)
       this.#listening.delete(listening)
       for (const end of ends) end()
     }

@@ -1,0 +1,93 @@
+// `busbar serve --stdio`: the gateway on stdin and stdout, for clients that start what they talk to.
+
+import { Fault } from '../../base/fault.ts'
+import { DRAIN } from '../../connect/connection.ts'
+import { Identities, ownerToken } from '../../gateway/identify.ts'
+import { serveLines } from '../../gateway/lines.ts'
+import { McpEndpoint } from '../../gateway/mcp.ts'
+import { sessionKey } from '../../gateway/session-id.ts'
+import { hubOf } from '../../hub.ts'
+import { command } from '../command.ts'
+import { gatewayFollows } from '../gateway-client.ts'
+import { badToken, relayLines } from '../serve-relay.ts'
+import { failOnErrors, type Loaded, type Session } from '../session.ts'
+
+export const spec = command({
+  summary: 'the gateway on stdin and stdout',
+  options: {
+    stdio: { about: 'a message a line on stdin and stdout' },
+    server: { value: 'name', about: 'only this server, its names untouched' },
+  },
+  help: `
+For clients that start the server they talk to. BUSBAR_TOKEN says which agent it is. Where a gateway runs (busbar up) it is
+used, and waited for when it is started anew; otherwise this process runs the servers itself, and ends them with the client.
+Nothing but messages is written to stdout.
+
+Examples:
+  BUSBAR_TOKEN=… busbar serve --stdio
+  claude mcp add busbar --env BUSBAR_TOKEN=… -- busbar serve --stdio
+  busbar serve --stdio --server github`,
+  run: async (session, _, { stdio, server }) => {
+    if (stdio !== true)
+      throw new Fault('USAGE', 'serve needs to know on what', {
+        hint: 'run: busbar serve --stdio; over HTTP it is: busbar up',
+      })
+    const token = process.env['BUSBAR_TOKEN']
+    if (!token)
+      throw new Fault('USAGE', 'BUSBAR_TOKEN is not set: it says which agent this is for', {
+        hint: 'make a token: busbar agents token NAME',
+      })
+    const loaded = await session.load()
+    failOnErrors(loaded.snapshot)
+    const release = session.hold()
+    try {
+      if (await gatewayFollows(loaded.active, session.signal)) {
+        const { places } = loaded.active
+        const { stdin: input, stdout: output } = process
+        const note = (text: string) => session.out.note(text)
+        await relayLines({ places, token, server, input, output, signal: session.signal, note })
+      } else await serveOwn(session, loaded, token, server)
+    } finally {
+      release()
+    }
+  },
+})
+
+// --- internal ---
+
+async function serveOwn(
+  { out, signal }: Session,
+  { active }: Loaded,
+  token: string,
+  scope: string | undefined,
+): Promise<void> {
+  const hub = await hubOf(active, {
+    relay: true,
+    onEvent: (event) => {
+      if (event.type === 'trouble') out.warn(event.message)
+      if (event.type === 'server-status' && event.status.status === 'failed')
+        out.warn(event.status.error ?? event.server)
+    },
+  })
+  try {
+    const secret = ownerToken(active.places, active.env)
+    const identities = new Identities()
+    identities.update(active, secret, await hub.store.agents.active(Date.now()))
+    const actor = identities.find(`Bearer ${token}`)
+    if (actor === undefined) throw badToken()
+    const endpoint = new McpEndpoint(hub, {
+      key: sessionKey(secret),
+      mostSessions: () => 1,
+      report: (error) => out.warn(`internal error: ${error instanceof Error ? error.stack : error}`),
+    })
+    try {
+      const { stdin: input, stdout: output } = process
+      await serveLines(endpoint, { actor, scope, input, output }, signal)
+    } finally {
+      endpoint.close()
+      process.stdin.destroy()
+    }
+  } finally {
+    await hub.close({ drain: DRAIN })
+  }
+}

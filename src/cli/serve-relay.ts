@@ -1,0 +1,196 @@
+// Lines between a client and the running gateway. When the gateway is started anew the client does not notice, apart from
+// requests that were under way: those are answered with what is known of them.
+
+import { request } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Readable, Writable } from 'node:stream'
+import { Fault } from '../base/fault.ts'
+import { gatewaySocket, type Places } from '../base/places.ts'
+import { LINES } from '../gateway/lines-upgrade.ts'
+import { LineReader } from '../wire/lines.ts'
+import { type Id, readMessage } from '../wire/message.ts'
+
+const LARGEST = 16 * 1024 * 1024
+/** Milliseconds for which a gateway that went away is waited for, and between two tries. */
+const PATIENCE = 60_000
+const PAUSE = 250
+
+export interface RelayOptions {
+  readonly places: Places
+  readonly token: string
+  readonly server: string | undefined
+  readonly input: Readable
+  readonly output: Writable
+  readonly signal: AbortSignal
+  /** Told what a person should know. */
+  readonly note: (text: string) => void
+}
+
+/** Resolves when the client has gone. Throws when the gateway refuses, or went away and did not come back. */
+export async function relayLines(options: RelayOptions): Promise<void> {
+  await new Relay(options).run()
+}
+
+// --- internal ---
+
+/** The id under which a gateway that was started anew is greeted in the client's name; its answer is for nobody. */
+const GREETING = 'busbar-greeting'
+
+class Relay {
+  readonly #options: RelayOptions
+  readonly #underWay = new Set<Id>()
+  /** How the client introduced itself. */
+  #greeting: Buffer[] = []
+  /** What came in while there was no gateway. */
+  #waiting: Buffer[] = []
+  #socket: Socket | undefined
+  #done = false
+
+  constructor(options: RelayOptions) {
+    this.#options = options
+  }
+
+  async run(): Promise<void> {
+    const { input, output, signal } = this.#options
+    const finish = () => {
+      this.#done = true
+      this.#socket?.end()
+    }
+    const reader = new LineReader(LARGEST, {
+      line: (line) => this.#fromClient(line),
+      oversized: (size) => this.#answer(null, `a message of ${size} bytes is too large`, 'MESSAGE_TOO_LARGE'),
+    })
+    input.on('data', (chunk: Buffer) => reader.push(chunk))
+    for (const event of ['end', 'close', 'error']) input.once(event, finish)
+    for (const event of ['close', 'error']) output.once(event, finish)
+    signal.addEventListener('abort', finish, { once: true })
+    if (signal.aborted) finish()
+    try {
+      for (let first = true; !this.#done; first = false) await this.#talk(await this.#connect(first), first)
+    } finally {
+      input.destroy()
+      this.#socket?.destroy()
+    }
+  }
+
+  /** Until the gateway, or the client, goes away. */
+  async #talk(socket: Socket, first: boolean): Promise<void> {
+    const { output, note } = this.#options
+    this.#socket = socket
+    if (!first) {
+      note('the gateway is back')
+      for (const line of this.#greeting) send(socket, line)
+    }
+    for (const line of this.#waiting.splice(0)) this.#toGateway(line)
+    if (this.#done) socket.end()
+    const reader = new LineReader(Number.POSITIVE_INFINITY, {
+      line: (line) => {
+        const message = readMessage(line)
+        if (message.kind === 'result' || message.kind === 'error') {
+          if (message.id === GREETING) return
+          this.#underWay.delete(message.id)
+        }
+        send(output, line)
+      },
+      oversized: () => undefined,
+    })
+    socket.on('data', (chunk: Buffer) => reader.push(chunk))
+    await new Promise<void>((resolve) => {
+      socket.once('close', () => resolve())
+      socket.on('error', () => socket.destroy())
+      if (socket.destroyed) resolve()
+    })
+    this.#socket = undefined
+    if (this.#done) return
+    note('the gateway went away; waiting for it')
+    for (const id of this.#underWay)
+      this.#answer(id, 'the gateway went away; whether this was done is not known', 'CONNECTION_LOST')
+    this.#underWay.clear()
+  }
+
+  async #connect(first: boolean): Promise<Socket> {
+    const until = performance.now() + PATIENCE
+    for (;;) {
+      try {
+        return await upgrade(this.#options)
+      } catch (error) {
+        const isAbsent = error instanceof Fault && error.code === 'GATEWAY_ABSENT'
+        if (first || !isAbsent || this.#done || performance.now() > until) throw error
+        await new Promise((resolve) => setTimeout(resolve, PAUSE))
+      }
+    }
+  }
+
+  #fromClient(line: Buffer): void {
+    const message = readMessage(line)
+    if (message.kind === 'request' && message.method === 'initialize') this.#greeting = [underGreeting(line)]
+    else if (message.kind === 'notification' && message.method === 'notifications/initialized')
+      this.#greeting.push(Buffer.from(line))
+    this.#toGateway(line)
+  }
+
+  #toGateway(line: Buffer): void {
+    if (this.#socket === undefined) {
+      // A copy: what it was read with would live as long.
+      this.#waiting.push(Buffer.from(line))
+      return
+    }
+    const message = readMessage(line)
+    if (message.kind === 'request') this.#underWay.add(message.id)
+    send(this.#socket, line)
+  }
+
+  #answer(id: Id, message: string, code: string): void {
+    const text = JSON.stringify({ jsonrpc: '2.0', id, error: { code: 4000, message, data: { code } } })
+    send(this.#options.output, Buffer.from(text))
+  }
+}
+
+function send(stream: Writable, line: Buffer): void {
+  if (stream.destroyed || stream.writableEnded) return
+  stream.write(line)
+  stream.write('\n')
+}
+
+/** The same introduction under another id. */
+function underGreeting(line: Buffer): Buffer {
+  return Buffer.from(JSON.stringify({ ...JSON.parse(line.toString()), id: GREETING }))
+}
+
+function upgrade({ places, token, server, signal }: RelayOptions): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const asked = request({
+      socketPath: gatewaySocket(places),
+      path: server === undefined ? '/lines' : `/lines/${encodeURIComponent(server)}`,
+      headers: {
+        host: 'localhost',
+        connection: 'upgrade',
+        upgrade: LINES,
+        authorization: `Bearer ${token}`,
+      },
+      signal,
+    })
+    asked.once('upgrade', (_response, socket: Socket, head: Buffer) => {
+      if (head.length > 0) socket.unshift(head)
+      resolve(socket)
+    })
+    asked.once('response', ({ statusCode }) => reject(refusal(statusCode)))
+    asked.once('error', (error) =>
+      reject(new Fault('GATEWAY_ABSENT', `the gateway does not answer: ${error.message}`, { cause: error })),
+    )
+    asked.end()
+  })
+}
+
+function refusal(status: number | undefined): Fault {
+  if (status === 401) return badToken()
+  return new Fault('GATEWAY_BUSY', `the gateway answered ${status}`, {
+    hint: 'is it of the same version? restart it: busbar up',
+  })
+}
+
+export function badToken(): Fault {
+  return new Fault('NO_ACCESS', 'the token in BUSBAR_TOKEN opens nothing here', {
+    hint: 'make one: busbar agents token NAME',
+  })
+}

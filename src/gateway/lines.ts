@@ -1,0 +1,171 @@
+// The gateway on a pair of streams, a message a line: for clients that start what they talk to.
+
+import type { Readable, Writable } from 'node:stream'
+import { Stopper } from '../base/stop.ts'
+import type { Actor } from '../policy/access.ts'
+import { LEGACY_VERSIONS } from '../wire/era.ts'
+import { LineReader, oneLine } from '../wire/lines.ts'
+import type { Sink } from './event-log.ts'
+import type { McpEndpoint } from './mcp.ts'
+import { Reply } from './reply.ts'
+import { Session } from './session.ts'
+import { askableOf } from './session-id.ts'
+
+/** Bytes of one message of a client. */
+const LARGEST = 16 * 1024 * 1024
+/** Bytes that may wait for a client before nothing more is read from it. */
+const UNREAD = 16 * 1024 * 1024
+/** Milliseconds that requests under way have when nothing more comes in. */
+const DRAIN = 5_000
+
+export interface LineClient {
+  readonly actor: Actor
+  /** The one server it is for; undefined for all that the actor may use. */
+  readonly scope: string | undefined
+  readonly input: Readable
+  readonly output: Writable
+}
+
+/** Resolves when the client has gone, or the signal fired, and what was under way has ended. */
+export async function serveLines(
+  endpoint: McpEndpoint,
+  { actor, scope, input, output }: LineClient,
+  signal: AbortSignal,
+): Promise<void> {
+  const gone = new Stopper()
+  const underWay = new Set<Promise<void>>()
+  const session = new Session({
+    id: '',
+    actor,
+    scope,
+    version: LEGACY_VERSIONS[0] ?? '',
+    askable: askableOf(undefined),
+    forwarding: endpoint.forwarding,
+    introduced: false,
+  })
+  const leave = endpoint.join(session)
+  session.read(new LineSink(output), undefined)
+  const reader = new LineReader(LARGEST, {
+    line: (body) => {
+      const reply = new LineReply(output)
+      const handled = endpoint
+        .handle({ actor, scope, headers: undefined, body, reply, gone, session })
+        .finally(() => underWay.delete(handled))
+      underWay.add(handled)
+    },
+    oversized: (size) =>
+      new LineReply(output).error(null, { code: -32600, message: `a message of ${size} bytes is too large` }),
+  })
+  const read = (chunk: Buffer) => {
+    reader.push(chunk)
+    if (output.writableLength > UNREAD) {
+      input.pause()
+      output.once('drain', () => input.resume())
+    }
+  }
+  try {
+    input.on('data', read)
+    await ended(input, output, signal)
+    // What was asked before the end is still answered.
+    if (!signal.aborted && !output.destroyed) await drained(underWay)
+  } finally {
+    input.off('data', read)
+    gone.abort()
+    leave()
+    await Promise.all(underWay)
+  }
+}
+
+// --- internal ---
+
+/** An answer on a line. In the modern era, too, several requests share it. */
+class LineReply extends Reply {
+  readonly #output: Writable
+  #sent = false
+
+  constructor(output: Writable) {
+    super()
+    this.#output = output
+  }
+
+  get ended(): boolean {
+    return this.#sent || this.#output.destroyed
+  }
+
+  get streams(): boolean {
+    return !this.ended
+  }
+
+  notify(body: Buffer): void {
+    if (!this.ended) writeLine(this.#output, [body])
+  }
+
+  open(): void {
+    // It is open already.
+  }
+
+  send(pieces: readonly Buffer[]): void {
+    if (this.ended) return
+    this.#sent = true
+    writeLine(this.#output, pieces)
+  }
+
+  accepted(): void {
+    this.#sent = true
+  }
+}
+
+class LineSink implements Sink {
+  readonly #output: Writable
+
+  constructor(output: Writable) {
+    this.#output = output
+  }
+
+  get closed(): boolean {
+    return this.#output.destroyed || this.#output.writableEnded
+  }
+
+  event(pieces: readonly Buffer[]): void {
+    writeLine(this.#output, pieces)
+  }
+
+  mark(): void {
+    // Lines have no numbers.
+  }
+
+  end(): void {
+    // The client ends it.
+  }
+
+  onClose(listener: () => void): void {
+    this.#output.once('close', listener)
+  }
+}
+
+function writeLine(output: Writable, pieces: readonly Buffer[]): void {
+  if (output.destroyed || output.writableEnded) return
+  output.cork()
+  for (const piece of pieces) output.write(oneLine(piece))
+  output.write('\n')
+  output.uncork()
+}
+
+function ended(input: Readable, output: Writable, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => resolve()
+    if (signal.aborted) done()
+    signal.addEventListener('abort', done, { once: true })
+    for (const event of ['end', 'close', 'error']) input.once(event, done)
+    for (const event of ['close', 'error']) output.once(event, done)
+  })
+}
+
+async function drained(underWay: ReadonlySet<Promise<void>>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, DRAIN)
+  })
+  await Promise.race([Promise.all(underWay), over])
+  clearTimeout(timer)
+}
