@@ -246,11 +246,15 @@ export const AGENTS = { ada: { servers: ['*'], token: TOKEN, approval: 'never' }
 export async function up(
   sandbox: Sandbox,
   config: object,
-  { user = false, env = {} }: { user?: boolean; env?: Record<string, string> } = {},
+  {
+    user = false,
+    env = {},
+    port = '0',
+  }: { user?: boolean; env?: Record<string, string>; port?: string } = {},
 ): Promise<Gateway> {
   const file = sandbox.write(user ? userFile(sandbox) : 'team.json', JSON.stringify(config))
   const from = user ? [] : ['--config', file, '--trust']
-  const child = sandbox.start(['up', '--port', '0', '--json', ...from], { env })
+  const child = sandbox.start(['up', '--port', port, '--json', ...from], { env })
   const ended = once(child, 'close')
   onTestFinished(async () => {
     child.kill('SIGTERM')
