@@ -45,6 +45,7 @@ export const CODES = {
   INTERNAL: 'a bug in Busbar; please report it',
   CLOSED: 'the hub was closed',
   GATEWAY_ABSENT: 'no gateway is running',
+  GATEWAY_LIMIT: 'a client asks for more than the limits of the gateway allow',
   GATEWAY_BUSY: 'the gateway cannot listen there',
 } as const
 

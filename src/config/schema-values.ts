@@ -57,6 +57,30 @@ export const ratePerMinute = z.pipe(
   }),
 )
 
+/** How often, and how many at once: all of what a stretch of time allows may come in its first moment. */
+export interface RequestRate {
+  readonly perSecond: number
+  readonly burst: number
+}
+
+const REQUEST_RATE_TEXT = 'expected a rate such as 100/s or 600/min'
+/** `100/s`, `600/min`; nothing when it is absent. */
+export const requestRate = z.optional(
+  z.pipe(
+    z.string({ error: REQUEST_RATE_TEXT }).check(
+      z.regex(RATE, { error: REQUEST_RATE_TEXT }),
+      z.refine((value) => Number.parseFloat(value) > 0, { error: 'expected more than none' }),
+    ),
+    z.transform((value: string): RequestRate => {
+      const [, amount, unit] = RATE.exec(value) ?? []
+      return {
+        perSecond: (Number(amount) * (PER_MINUTE[unit ?? ''] ?? 1)) / 60,
+        burst: Math.max(1, Math.floor(Number(amount))),
+      }
+    }),
+  ),
+)
+
 /** Text; a number or a boolean is taken as the text a person typed. */
 export const text = z.pipe(
   z.union([z.string(), z.number(), z.boolean()], { error: 'expected text' }),

@@ -3,6 +3,7 @@
 
 import * as z from 'zod/mini'
 import { type Agent, agentSchema } from './schema-agent.ts'
+import { gatewaySchema } from './schema-gateway.ts'
 import { type Server, serverSchema } from './schema-server.ts'
 import { about, approvalPreset, duration, word } from './schema-values.ts'
 
@@ -24,12 +25,6 @@ const approvals = z.strictObject({
     z._default(duration, 15_000),
   ),
   expire: about('How long a question can be answered, and its answer used.', z._default(duration, 900_000)),
-})
-
-const gateway = z.strictObject({
-  host: about('Address to listen on.', z._default(word, '127.0.0.1')),
-  port: about('Port; 0 takes a free one.', z._default(z.int().check(z.minimum(0), z.maximum(65535)), 4747)),
-  allowedHosts: about('Further Host headers that are accepted.', z._default(z.array(z.string()), [])),
 })
 
 const steward = z.strictObject({
@@ -60,7 +55,7 @@ const settingsShape = {
   lead: about('Agent that is told who has what; default: the agent called `ceo`.', z.optional(z.string())),
   defaults: about('What holds where an agent says nothing.', z.prefault(defaults, {})),
   approvals: about('How a person is asked.', z.prefault(approvals, {})),
-  gateway: about('The MCP endpoint and console.', z.prefault(gateway, {})),
+  gateway: about('The MCP endpoint and console.', z.prefault(gatewaySchema, {})),
   agent: about(
     'The built-in agent.',
     z.prefault(z.strictObject({ model: about('Its model.', z.prefault(model, {})) }), {}),

@@ -8,7 +8,7 @@ import type { Id, ProtocolError } from '../wire/message.ts'
 import type { Reply } from './reply.ts'
 
 /** Ours lie outside of what JSON-RPC and MCP keep for themselves. */
-const OWN_ERROR = 4000
+export const OWN_ERROR = 4000
 
 export function replyFault(reply: Reply, id: Id, method: string, era: Era, error: unknown): void {
   const fault =
@@ -39,7 +39,8 @@ export function replyFault(reply: Reply, id: Id, method: string, era: Era, error
     })
     return
   }
-  reply.error(id, { code: OWN_ERROR, message: text, data })
+  const status = fault.code === 'GATEWAY_LIMIT' ? 429 : 200
+  reply.error(id, { code: OWN_ERROR, message: text, data }, status)
 }
 
 /** The HTTP status that goes with an error of a modern server. */

@@ -6,35 +6,36 @@ import type { AddressInfo, Socket } from 'node:net'
 import { dirname } from 'node:path'
 import { Fault } from '../base/fault.ts'
 import { gatewaySocket, prepareFolder } from '../base/places.ts'
+import type { GatewaySettings } from '../config/schema-gateway.ts'
 import type { Snapshot } from '../config/snapshot.ts'
 import type { Hub } from '../hub.ts'
 import { type Actor, OWNER } from '../policy/access.ts'
 import type { Token } from '../store/policy.ts'
 import { serveApi } from './api.ts'
-import { isHostAllowed, isLoopback, isOriginAllowed } from './guard.ts'
-import { refuse, serveMcp } from './http-endpoint.ts'
-import { Identities, ownerToken } from './identify.ts'
+import { checkExposure, isHostAllowed, isOriginAllowed } from './guard.ts'
+import { serveMcp } from './http-endpoint.ts'
+import { agentsIn, Identities, type Known, ownerToken, readTokens } from './identify.ts'
 import { json } from './json.ts'
 import { serveUpgrade } from './lines-upgrade.ts'
+import { asksForStream, Limits, type Share } from './limits.ts'
 import { McpEndpoint } from './mcp.ts'
+import { refuse, refuseForNow } from './refuse.ts'
 import { sessionKey } from './session-id.ts'
+import { FailedSignIns } from './sign-ins.ts'
 
 export interface GatewayOptions {
   readonly host: string
   readonly port: number
-  /** Further Host headers that are accepted. */
-  readonly allowedHosts: readonly string[]
   /** Told of errors that are ours alone. */
   readonly report: (error: unknown) => void
 }
-
-/** An agent has a few; more than this is a client that never ends what it began. */
-const MOST_SESSIONS = 256
 
 export class Gateway {
   readonly #hub: Hub
   readonly #options: GatewayOptions
   readonly #identities = new Identities()
+  readonly #limits: Limits
+  readonly #failedSignIns = new FailedSignIns()
   readonly #endpoint: McpEndpoint
   readonly #servers: Server[] = []
   #socket: string | undefined
@@ -42,15 +43,18 @@ export class Gateway {
   /** Clients on a line, which the server that took them does not know any more. */
   readonly #lines = new Set<Socket>()
   readonly #ending = new AbortController()
+  #settings: GatewaySettings
   #closing = false
   #url = ''
 
   private constructor(hub: Hub, options: GatewayOptions) {
     this.#hub = hub
     this.#options = options
+    this.#settings = hub.snapshot.config.gateway
+    this.#limits = new Limits(this.#settings.limits)
     this.#endpoint = new McpEndpoint(hub, {
       key: sessionKey(ownerToken(hub.places, hub.snapshot.env)),
-      mostSessions: () => MOST_SESSIONS,
+      mostSessions: () => this.#settings.limits.sessions,
       report: options.report,
     })
   }
@@ -59,10 +63,7 @@ export class Gateway {
   static async open(hub: Hub, options: GatewayOptions): Promise<Gateway> {
     const gateway = new Gateway(hub, options)
     await gateway.refreshTokens()
-    if (!isLoopback(options.host) && options.allowedHosts.length === 0)
-      throw new Fault('CONFIG_INVALID', `${options.host} can be reached from other machines`, {
-        hint: 'say by which names, under gateway.allowedHosts',
-      })
+    gateway.#checkExposure(hub.snapshot, gateway.#known(hub.snapshot))
     try {
       await gateway.#listenSocket()
       await gateway.#listen()
@@ -83,15 +84,19 @@ export class Gateway {
     return this.#identities.agents
   }
 
-  /** Takes over agents' tokens of a configuration, before it is followed; a fault leaves the old ones. */
-  update(active: Snapshot = this.#hub.snapshot): void {
-    this.#identities.update(active, ownerToken(this.#hub.places, active.env), this.#tokens)
+  /** Takes over tokens, limits and hosts of a configuration, before it is followed; a fault leaves the old ones. */
+  update(active: Snapshot): void {
+    const known = this.#known(active)
+    this.#checkExposure(active, known)
+    this.#identities.adopt(known)
+    this.#settings = active.config.gateway
+    this.#limits.update(this.#settings.limits)
   }
 
-  /** Takes over tokens that were made or revoked. */
+  /** Takes over tokens that were made or revoked, whatever that leaves. */
   async refreshTokens(): Promise<void> {
     this.#tokens = await this.#hub.store.agents.active(Date.now())
-    this.update()
+    this.#identities.adopt(this.#known(this.#hub.snapshot))
   }
 
   /** Ends the streams of those whom the configuration that is followed now does not let in. */
@@ -122,6 +127,17 @@ export class Gateway {
 
   // --- internal ---
 
+  #known(active: Snapshot): readonly Known[] {
+    return readTokens(active, ownerToken(this.#hub.places, active.env), this.#tokens)
+  }
+
+  #checkExposure({ config: { gateway, agents } }: Snapshot, known: readonly Known[]): void {
+    checkExposure(this.#options.host, gateway.allowedHosts, {
+      enabled: Object.keys(agents).filter((name) => agents[name]?.enabled),
+      withToken: agentsIn(known),
+    })
+  }
+
   async #listen(): Promise<void> {
     const { host, port } = this.#options
     const server = this.#create((request) => this.#identities.find(request.headers.authorization), true)
@@ -150,7 +166,9 @@ export class Gateway {
   }
 
   #create(identify: (request: IncomingMessage) => Actor | undefined, guarded: boolean): Server {
-    const server = createServer((request, response) => {
+    const { headers, receive } = this.#settings.limits
+    const options = { maxHeaderSize: headers, connectionsCheckingInterval: Math.min(5_000, receive / 2) }
+    const server = createServer(options, (request, response) => {
       void this.#serve(request, response, identify, guarded).catch((error: unknown) => {
         this.#options.report(error)
         // Nothing of what went wrong is for the client; a half-sent answer cannot be mended.
@@ -158,10 +176,11 @@ export class Gateway {
         response.end()
       })
     })
-    server.headersTimeout = 10_000
-    server.requestTimeout = 60_000
+    server.headersTimeout = Math.min(10_000, receive)
+    server.requestTimeout = receive
     server.keepAliveTimeout = 60_000
-    server.maxHeadersCount = 100
+    // Node would leave out those above it without a word; they are counted below.
+    server.maxHeadersCount = 0
     this.#servers.push(server)
     return server
   }
@@ -174,19 +193,43 @@ export class Gateway {
   ): Promise<void> {
     const { headers } = request
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
-    const { allowedHosts } = this.#options
+    const { allowedHosts, limits } = this.#settings
     if (
       guarded &&
       !(isHostAllowed(headers.host, allowedHosts) && isOriginAllowed(headers.origin, allowedHosts))
     )
       return refuse(response, 403, 'this host or origin is not allowed')
+    if (request.rawHeaders.length > 2 * limits.headerCount)
+      return refuse(response, 431, `more than ${limits.headerCount} headers`)
     if (path === '/healthz') return json(response, 200, { ok: true })
     const actor = identify(request)
     if (actor === undefined) {
+      const tooMuch =
+        headers.authorization &&
+        this.#failedSignIns.add(request.socket.remoteAddress ?? '', limits.failedSignIns)
+      if (tooMuch) return refuseForNow(response, 429, 'GATEWAY_LIMIT', tooMuch)
       response.setHeader('www-authenticate', 'Bearer realm="busbar"')
       return refuse(response, 401, 'a token is needed: Authorization: Bearer …')
     }
-    if (this.#closing) return refuse(response, 503, 'the gateway is stopping')
+    if (this.#closing) return refuseForNow(response, 503, 'CLOSED', STOPPING)
+    const stays = asksForStream(request)
+    const share = this.#limits.enter(actor, stays)
+    if ('reason' in share) return refuseForNow(response, 429, 'GATEWAY_LIMIT', share)
+    if (stays) response.once('close', () => share.leave(true))
+    try {
+      await this.#answer(request, response, actor, path, share)
+    } finally {
+      if (!stays) share.leave(false)
+    }
+  }
+
+  async #answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    actor: Actor,
+    path: string,
+    share: Share,
+  ): Promise<void> {
     if (path.startsWith('/api/')) {
       if (actor.kind !== 'owner') return refuse(response, 403, 'this is for the owner')
       return await serveApi(this.#hub, request, response, () => this.refreshTokens())
@@ -194,7 +237,7 @@ export class Gateway {
     const scope = scopeOf(path)
     if (scope === undefined)
       return refuse(response, 404, 'there is nothing here; the endpoints are /mcp and /mcp/SERVER')
-    await serveMcp(this.#endpoint, actor, scope.server, request, response)
+    await serveMcp(this.#endpoint, actor, scope.server, request, response, share)
   }
 }
 
@@ -225,6 +268,9 @@ function listening(server: Server, listen: () => void, where: string): Promise<v
     listen()
   })
 }
+
+/** Another gateway may be there then. */
+const STOPPING = { reason: 'the gateway is stopping', retryAfter: 5 } as const
 
 /** `/mcp` is for all servers that somebody may use, `/mcp/SERVER` for one. */
 function scopeOf(path: string): { readonly server: string | undefined } | undefined {

@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest'
-import { isHostAllowed, isLoopback, isOriginAllowed } from './guard.ts'
+import { checkExposure, isHostAllowed, isLoopback, isOriginAllowed } from './guard.ts'
 
-for (const host of ['localhost', 'localhost:4747', '127.0.0.1:1', '[::1]:4747', 'LOCALHOST'])
+for (const host of [
+  'localhost',
+  'localhost:4747',
+  '127.0.0.1:1',
+  '[::1]:4747',
+  '[::1]',
+  'LOCALHOST',
+  '127.8.8.8:1',
+])
   test(`${host} is this machine`, () => {
     expect(isHostAllowed(host, [])).toBe(true)
   })
@@ -13,6 +21,17 @@ for (const host of [
   'localhost.evil.com',
   '127.0.0.1.evil.com:80',
   'localhost:1:2',
+  '0.0.0.0:4747',
+  '0',
+  '2130706433',
+  '127.1',
+  '127.evil.example',
+  'localhost.',
+  '::1',
+  '[::ffff:127.0.0.1]',
+  'localhost@evil.example',
+  'localhost, evil.example',
+  ' localhost',
 ])
   test(`the host ${host} is refused`, () => {
     expect(isHostAllowed(host, [])).toBe(false)
@@ -31,6 +50,13 @@ test('a program has no origin, a page must have ours', () => {
     'http://evil.example.com',
     'file://',
     'http://localhost.evil.com',
+    'http://127.0.0.1.evil.example',
+    'http://localhost, http://evil.example',
+    'http://evil.example, http://localhost',
+    'http://evil.example#localhost',
+    'http://evil.example\\@localhost',
+    'localhost',
+    '//localhost',
     'chrome-extension://x',
     '',
   ])
@@ -40,4 +66,26 @@ test('a program has no origin, a page must have ours', () => {
 test('only loopback is reached from this machine alone', () => {
   expect(['127.0.0.1', '127.8.8.8', 'localhost', '::1'].every(isLoopback)).toBe(true)
   expect(['0.0.0.0', '::', '192.168.1.2'].some(isLoopback)).toBe(false)
+})
+
+test('a name that begins like loopback is none', () => {
+  expect(['127.evil.example', '127.0.0.1.evil.example', 'localhost.evil.example'].some(isLoopback)).toBe(
+    false,
+  )
+})
+
+test('what other machines can reach needs names, and a token for every agent', () => {
+  const agents = { enabled: ['ada', 'bob'], withToken: ['ada'] }
+  const reason = (host: string, allowed: string[], of = agents) => {
+    try {
+      checkExposure(host, allowed, of)
+      return undefined
+    } catch (error) {
+      return String(error)
+    }
+  }
+  expect(reason('::1', [])).toBeUndefined()
+  expect(reason('0.0.0.0', [])).toContain('other machines')
+  expect(reason('0.0.0.0', ['gate.example'])).toContain('no token: bob')
+  expect(reason('::', ['gate.example'], { ...agents, withToken: ['bob', 'ada'] })).toBeUndefined()
 })

@@ -1,12 +1,15 @@
 // Who may speak to the gateway at all, before anybody asks who it is. A web page in the person's own browser can reach
 // loopback; what gives it away are the names it uses.
 
+import { isIPv4 } from 'node:net'
+import { Fault } from '../base/fault.ts'
+
 /** Whether a Host header names this machine's loopback or a host that the configuration allows. */
 export function isHostAllowed(host: string | undefined, allowed: readonly string[]): boolean {
   if (host === undefined || host === '') return false
   const name = host.replace(/:\d{1,5}$/, '').toLowerCase()
   return (
-    LOOPBACK.has(name) ||
+    isLoopbackName(name) ||
     allowed.some((it) => it.toLowerCase() === name || it.toLowerCase() === host.toLowerCase())
   )
 }
@@ -21,9 +24,32 @@ export function isOriginAllowed(origin: string | undefined, allowed: readonly st
 
 /** Whether an address to listen on can be reached from this machine only. */
 export function isLoopback(host: string): boolean {
-  return LOOPBACK.has(host) || LOOPBACK.has(`[${host}]`) || /^127\./.test(host)
+  return isLoopbackName(host.toLowerCase()) || host === '::1'
+}
+
+/** Refuses an address that other machines can reach, unless it is said by which names, and who may come. */
+export function checkExposure(
+  host: string,
+  allowed: readonly string[],
+  agents: { readonly enabled: readonly string[]; readonly withToken: readonly string[] },
+): void {
+  if (isLoopback(host)) return
+  if (allowed.length === 0)
+    throw new Fault('CONFIG_INVALID', `${host} can be reached from other machines`, {
+      hint: 'say by which names, under gateway.allowedHosts',
+    })
+  const without = agents.enabled.filter((agent) => !agents.withToken.includes(agent))
+  if (without.length === 0) return
+  throw new Fault(
+    'CONFIG_INVALID',
+    `${host} can be reached from other machines, and these agents have no token: ${without.join(', ')}`,
+    { hint: `make one for each, or disable them: busbar agents token ${without[0]}` },
+  )
 }
 
 // --- internal ---
 
-const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
+/** An address is what it says, whoever resolved it; of names only the one that no page can have. */
+function isLoopbackName(name: string): boolean {
+  return name === 'localhost' || name === '[::1]' || (name.startsWith('127.') && isIPv4(name))
+}

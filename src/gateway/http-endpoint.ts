@@ -7,8 +7,10 @@ import { messagesIn } from '../wire/batch.ts'
 import { readBody } from './body.ts'
 import { placeOf } from './event-log.ts'
 import { EventSink } from './event-sink.ts'
-import { json } from './json.ts'
+import { OWN_ERROR } from './faults.ts'
+import type { Share } from './limits.ts'
 import type { McpEndpoint } from './mcp.ts'
+import { refuse } from './refuse.ts'
 import { HttpReply, Reply } from './reply.ts'
 
 export async function serveMcp(
@@ -17,10 +19,11 @@ export async function serveMcp(
   scope: string | undefined,
   request: IncomingMessage,
   response: ServerResponse,
+  share: Share,
 ): Promise<void> {
   switch (request.method) {
     case 'POST':
-      return await post(endpoint, actor, scope, request, response)
+      return await post(endpoint, actor, scope, request, response, share)
     case 'GET':
       return openStream(endpoint, actor, scope, request, response)
     case 'DELETE':
@@ -31,10 +34,6 @@ export async function serveMcp(
   }
 }
 
-export function refuse(response: ServerResponse, status: number, message: string): void {
-  json(response, status, { error: message })
-}
-
 // --- internal ---
 
 async function post(
@@ -43,11 +42,12 @@ async function post(
   scope: string | undefined,
   request: IncomingMessage,
   response: ServerResponse,
+  share: Share,
 ): Promise<void> {
   const { headers } = request
   if (!/^application\/json\b/i.test(headers['content-type'] ?? ''))
     return refuse(response, 415, 'expected content-type application/json')
-  const body = await readBody(request, response)
+  const body = await readBody(request, response, share.settings.body)
   if (body === undefined) return
   const gone = new Stopper()
   response.once('close', () => {
@@ -55,7 +55,7 @@ async function post(
   })
   const reply = new HttpReply(response, headers.accept)
   const incoming = { actor, scope, headers, body, reply, gone, session: undefined }
-  if (isList(body)) return await several(endpoint, incoming)
+  if (isList(body)) return await several(endpoint, incoming, share)
   await endpoint.handle(incoming)
 }
 
@@ -110,11 +110,13 @@ type Incoming = Parameters<McpEndpoint['handle']>[0]
 const MOST_MESSAGES = 100
 
 /** Several messages in one request, as version 2025-03-26 allowed; their answers come together. */
-async function several(endpoint: McpEndpoint, incoming: Incoming): Promise<void> {
+async function several(endpoint: McpEndpoint, incoming: Incoming, share: Share): Promise<void> {
   const bodies = messagesIn(incoming.body)
   const { reply } = incoming
   if (bodies.length === 0 || bodies.length > MOST_MESSAGES)
     return reply.error(null, { code: -32600, message: `a list has 1 to ${MOST_MESSAGES} messages` }, 400)
+  const tooMuch = share.take(bodies.length - 1)
+  if (tooMuch) return reply.error(null, { code: OWN_ERROR, message: tooMuch.reason }, 429)
   const gathered: Buffer[] = []
   await Promise.all(
     bodies.map((body) =>

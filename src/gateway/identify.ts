@@ -12,7 +12,7 @@ import type { Snapshot } from '../config/snapshot.ts'
 import { type Actor, OWNER } from '../policy/access.ts'
 import type { Token } from '../store/policy.ts'
 
-interface Known {
+export interface Known {
   readonly digest: Buffer
   readonly actor: Actor
   /** Epoch milliseconds from which on it opens nothing. */
@@ -25,35 +25,15 @@ export class Identities {
   /** Headers that were found right, so that a client's second request costs no digest. Never more than there are tokens. */
   readonly #seen = new Map<string, Known>()
 
-  /** Agents' tokens from the configuration and from the store, and the owner's own. Two agents with one token would be one. */
-  update({ config, env, root, places }: Snapshot, ownerToken: string, made: readonly Token[]): void {
-    const known: Known[] = [{ digest: digestOf(ownerToken), actor: OWNER, until: Number.POSITIVE_INFINITY }]
-    for (const [agent, { token, enabled }] of Object.entries(config.agents)) {
-      const expanded = token === undefined ? undefined : expandText(token, { env, root, home: places.home })
-      if (!enabled || !expanded?.ok || expanded.value === '') continue
-      const digest = digestOf(expanded.value)
-      const other = known.find((it) => it.digest.equals(digest))
-      if (other !== undefined)
-        throw new Fault('CONFIG_INVALID', `agents.${agent}.token is the same as ${nameOf(other.actor)}`, {
-          hint: 'give each agent a token of its own',
-        })
-      known.push({ digest, actor: { kind: 'agent', id: agent }, until: Number.POSITIVE_INFINITY })
-    }
-    for (const { agent, hash, expiresAt } of made) {
-      const [name = '', worker] = agent.split('/')
-      const { enabled = false, workers = {} } = config.agents[name] ?? {}
-      // A token outlives its agent's entry; it opens nothing until there is one again.
-      if (!enabled || (worker !== undefined && workers[worker]?.enabled !== true)) continue
-      const until = expiresAt ?? Number.POSITIVE_INFINITY
-      known.push({ digest: Buffer.from(hash, 'hex'), actor: { kind: 'agent', id: agent }, until })
-    }
+  /** From now on these count; see `readTokens`. */
+  adopt(known: readonly Known[]): void {
     this.#known = known
     this.#seen.clear()
   }
 
   /** Agents that can sign in. */
   get agents(): string[] {
-    return [...new Set(this.#known.flatMap(({ actor }) => (actor.kind === 'agent' ? [actor.id] : [])))]
+    return agentsIn(this.#known)
   }
 
   /** The actor of an Authorization header, or undefined. */
@@ -69,6 +49,40 @@ export class Identities {
     if (this.#seen.size < 4 * this.#known.length) this.#seen.set(authorization, found)
     return found.actor
   }
+}
+
+/** Agents' tokens from the configuration and from the store, and the owner's own. Two agents with one token would be one. */
+export function readTokens(
+  { config, env, root, places }: Snapshot,
+  ownerToken: string,
+  made: readonly Token[],
+): readonly Known[] {
+  const known: Known[] = [{ digest: digestOf(ownerToken), actor: OWNER, until: Number.POSITIVE_INFINITY }]
+  for (const [agent, { token, enabled }] of Object.entries(config.agents)) {
+    const expanded = token === undefined ? undefined : expandText(token, { env, root, home: places.home })
+    if (!enabled || !expanded?.ok || expanded.value === '') continue
+    const digest = digestOf(expanded.value)
+    const other = known.find((it) => it.digest.equals(digest))
+    if (other !== undefined)
+      throw new Fault('CONFIG_INVALID', `agents.${agent}.token is the same as ${nameOf(other.actor)}`, {
+        hint: 'give each agent a token of its own',
+      })
+    known.push({ digest, actor: { kind: 'agent', id: agent }, until: Number.POSITIVE_INFINITY })
+  }
+  for (const { agent, hash, expiresAt } of made) {
+    const [name = '', worker] = agent.split('/')
+    const { enabled = false, workers = {} } = config.agents[name] ?? {}
+    // A token outlives its agent's entry; it opens nothing until there is one again.
+    if (!enabled || (worker !== undefined && workers[worker]?.enabled !== true)) continue
+    const until = expiresAt ?? Number.POSITIVE_INFINITY
+    known.push({ digest: Buffer.from(hash, 'hex'), actor: { kind: 'agent', id: agent }, until })
+  }
+  return known
+}
+
+/** Agents that can sign in with these. */
+export function agentsIn(known: readonly Known[]): string[] {
+  return [...new Set(known.flatMap(({ actor }) => (actor.kind === 'agent' ? [actor.id] : [])))]
 }
 
 /** Where the owner's token is kept. */

@@ -99,7 +99,6 @@ async function serve(
     gateway = await Gateway.open(hub, {
       host: host ?? configured.host,
       port: port ?? configured.port,
-      allowedHosts: configured.allowedHosts,
       report: (error) =>
         warn(`internal error: ${error instanceof Error ? (error.stack ?? error.message) : error}`),
     })

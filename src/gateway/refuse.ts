@@ -1,0 +1,24 @@
+// Answers to requests that are not even looked at.
+
+import type { ServerResponse } from 'node:http'
+import type { Code } from '../base/fault.ts'
+import { OWN_ERROR } from './faults.ts'
+import { json } from './json.ts'
+import type { TooMuch } from './limits.ts'
+
+export function refuse(response: ServerResponse, status: number, message: string): void {
+  json(response, status, { error: message })
+}
+
+/** Later, perhaps. In a form that a client of the protocol understands, though nobody knows which request it was. */
+export function refuseForNow(
+  response: ServerResponse,
+  status: 429 | 503,
+  code: Code,
+  { reason, retryAfter }: TooMuch,
+): void {
+  response.setHeader('retry-after', retryAfter)
+  if (status === 503) response.setHeader('connection', 'close')
+  const data = { code, retryAfter }
+  json(response, status, { jsonrpc: '2.0', id: null, error: { code: OWN_ERROR, message: reason, data } })
+}
