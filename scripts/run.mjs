@@ -90,10 +90,12 @@ function licences() {
   }).join(`\n${'-'.repeat(80)}\n\n`)
 }
 
-function start() {
+/** In this very process, so that Ctrl-C ends everything in order. */
+async function start(args) {
   ensureInstalled()
   ensureBuilt()
-  must(process.execPath, [join(ROOT, 'examples', 'team', 'tour.mjs')])
+  const { run: runSample } = await import('../examples/start/start.mjs')
+  process.exitCode = await runSample(args)
 }
 
 function build() {
@@ -196,4 +198,4 @@ if (task === undefined) {
   console.error(`usage: node scripts/run.mjs ${Object.keys(TASKS).join('|')}`)
   process.exit(1)
 }
-task()
+await task(process.argv.slice(3))

@@ -19,8 +19,8 @@ export interface HubOptions extends Handlers {
   readonly env?: Environment | undefined
   /** Accepts the content of the files as it is now, as `busbar --trust` does. */
   readonly trust?: boolean | undefined
-  /** Whether servers start now; default: yes. */
-  readonly start?: boolean | undefined
+  /** Whether servers start now; default: yes. `later`: when `servers.connectAll` is called. */
+  readonly start?: boolean | 'later' | undefined
   /** Where calls are recorded: the configured store (default), or nowhere. */
   readonly store?: 'none' | undefined
   /** @internal By which door calls come in. */

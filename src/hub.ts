@@ -286,9 +286,10 @@ export class Hub {
     // Before anything is started: what a killed run left may hold a file or a port that a server needs.
     const processes = await reapDeadOwners(this.places)
     if (processes.length > 0) this.#emit({ type: 'reaped', processes })
-    this.#manager.apply(active, { start: this.#options.start ?? true })
+    const { start = true } = this.#options
+    this.#manager.apply(active, { start: start === true })
     // While servers start.
-    if (this.#options.start !== false) this.#context.validators.warm()
+    if (start !== false) this.#context.validators.warm()
     this.#tracing = await loadTracing()
     const trouble = (message: string) => this.#emit({ type: 'trouble', message })
     try {
@@ -316,7 +317,7 @@ export class Hub {
   /** @internal Follows a configuration that was read elsewhere. */
   follow(active: Snapshot): Change {
     this.#adopt(active)
-    return this.#manager.apply(active, { start: this.#options.start ?? true })
+    return this.#manager.apply(active, { start: this.#options.start !== false })
   }
 
   /** Ends every server; nothing of them is alive afterwards. */

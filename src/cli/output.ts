@@ -4,8 +4,9 @@
 import { Fault } from '../base/fault.ts'
 import { maskText } from '../base/redact.ts'
 import { type Problem, problemLine } from '../config/problem.ts'
+import { width } from './display-width.ts'
 
-type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
+export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
 
 const CODES: Readonly<Record<Style, readonly [number, number]>> = {
   bold: [1, 22],
@@ -152,17 +153,4 @@ function codeUnit(unit: number): string {
 /** What goes with a fault: what a process wrote is masked, and a code of somebody else's is no code of ours. */
 function shown({ stderr, code: cause, ...details }: NonNullable<Fault['details']> = {}): Fault['details'] {
   return { ...details, cause, stderr: typeof stderr === 'string' ? maskText(stderr) : undefined }
-}
-
-/** Columns a text takes; wide East Asian characters take two. */
-function width(text: string): number {
-  let columns = 0
-  for (const character of text)
-    columns +=
-      /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/.test(
-        character,
-      )
-        ? 2
-        : 1
-  return columns
 }

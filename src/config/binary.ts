@@ -17,16 +17,32 @@ export interface Binary {
   readonly stamp: string | undefined
 }
 
+/** How commands are found, and programs read. */
+export interface Finder {
+  find(command: string, cwd: string, path: string | undefined): string | undefined
+  /** The digest of a program; the stamp tells which state of the file is meant. */
+  digest(path: string, stamp: string): string
+}
+
 /**
- * Finds commands, each once: twenty servers that run npx ask twenty times in one go. Not kept longer than that, because
- * programs come and go.
+ * Finds commands and reads programs, each once: twenty servers that run one program ask twenty times in one go, and it may
+ * be a hundred megabytes. Not kept longer than that, because programs come and go.
  */
-export function commandFinder(): typeof findCommand {
-  const known = new Map<string, string | undefined>()
-  return (command, cwd, path) => {
-    const key = command.includes('/') ? `${cwd}\n${command}` : `${path}\n${command}`
-    if (!known.has(key)) known.set(key, findCommand(command, cwd, path))
-    return known.get(key)
+export function commandFinder(): Finder {
+  const found = new Map<string, string | undefined>()
+  const digests = new Map<string, string>()
+  return {
+    find(command, cwd, path) {
+      const key = command.includes('/') ? `${cwd}\n${command}` : `${path}\n${command}`
+      if (!found.has(key)) found.set(key, findCommand(command, cwd, path))
+      return found.get(key)
+    },
+    digest(path, stamp) {
+      const key = `${stamp}\n${path}`
+      const digest = digests.get(key) ?? sha256(readFileSync(path))
+      digests.set(key, digest)
+      return digest
+    },
   }
 }
 
@@ -48,10 +64,11 @@ export function identify(
     root: string
     path: string | undefined
     before?: Binary | undefined
-    find?: typeof findCommand
+    finder?: Finder
   },
 ): Binary {
-  const found = (options.find ?? findCommand)(command, options.cwd, options.path)
+  const finder = options.finder ?? commandFinder()
+  const found = finder.find(command, options.cwd, options.path)
   if (found === undefined) return { path: undefined, digest: undefined, stamp: undefined }
   const path = realpathSync(found)
   const byPath = command.includes('/')
@@ -60,7 +77,7 @@ export function identify(
   const stamp = [dev, ino, size, mtimeMs, ctimeMs].join(':')
   const same =
     options.before?.path === path && options.before.stamp === stamp ? options.before.digest : undefined
-  return { path, digest: same ?? sha256(readFileSync(path)), stamp }
+  return { path, digest: same ?? finder.digest(path, stamp), stamp }
 }
 
 /** Whether a path lies in a folder (or is it). */

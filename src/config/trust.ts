@@ -7,7 +7,7 @@ import { hmacSha256, randomHex, sha256 } from '../base/digest.ts'
 import type { Places } from '../base/places.ts'
 import { isRecord } from '../base/record.ts'
 import { readState, updateState } from '../base/state-file.ts'
-import { type Binary, commandFinder, type findCommand, identify } from './binary.ts'
+import { type Binary, commandFinder, type Finder, identify } from './binary.ts'
 import { canonical } from './canonical.ts'
 import { locateCommand, locateEnvFile, readIfFile } from './command.ts'
 import type { Source } from './layer.ts'
@@ -67,9 +67,9 @@ type Recorded = z.output<typeof recordSchema>
 /** Everything in a snapshot that needs trust, with its state. Reads the trust file, writes nothing. */
 export function trustSubjects(snapshot: Snapshot): Subject[] {
   const state = readTrust(snapshot.places)
-  const find = commandFinder()
+  const finder = commandFinder()
   const servers = [...snapshot.servers.values()].flatMap((entry) =>
-    serverSubject(entry, snapshot, state, find),
+    serverSubject(entry, snapshot, state, finder),
   )
   const settings = snapshot.layers.flatMap(({ source, tree }) => settingsSubject(source, tree, state))
   return [...servers, ...settings]
@@ -141,7 +141,7 @@ export function serverContent(
   server: Server,
   source: Source,
   snapshot: Pick<Snapshot, 'env' | 'places'>,
-  { before, find }: { readonly before?: Recorded['binary']; readonly find?: typeof findCommand } = {},
+  { before, finder }: { readonly before?: Recorded['binary']; readonly finder?: Finder } = {},
 ): Content {
   const root = realPath(source.root)
   const ground = { env: snapshot.env, root, home: snapshot.places.home }
@@ -156,7 +156,7 @@ export function serverContent(
   const located = locateCommand(server, ground)
   const known = before && { path: before.path, digest: before.digest, stamp: before.stamp }
   const binary =
-    located && identify(located.command, { ...located, root, before: known, ...(find ? { find } : {}) })
+    located && identify(located.command, { ...located, root, before: known, ...(finder ? { finder } : {}) })
   if (binary) parts['binary'] = { path: binary.path ?? null, digest: binary.digest ?? null }
   return { parts, binary }
 }
@@ -173,12 +173,7 @@ async function updateTrust(places: Places, change: (state: TrustState) => TrustS
 }
 
 /** Remembered under the file that defines it, so that a line elsewhere that only switches it asks nothing. */
-function serverSubject(
-  entry: ServerEntry,
-  snapshot: Snapshot,
-  state: TrustState,
-  find: typeof findCommand,
-): Subject[] {
+function serverSubject(entry: ServerEntry, snapshot: Snapshot, state: TrustState, finder: Finder): Subject[] {
   const asking = entry.sources.filter((source) => !source.trusted)
   const [source] = asking
   const { definition, name } = entry
@@ -187,7 +182,7 @@ function serverSubject(
   const recorded = state.trusted[key]
   const written = entry.tree && entry.name !== 'composio' ? plain(entry.tree) : definition
   const content = once(() =>
-    serverContent(written, definition, source, snapshot, { before: recorded?.binary, find }),
+    serverContent(written, definition, source, snapshot, { before: recorded?.binary, finder }),
   )
   const place = { kind: 'server' as const, key, name, file: source.file, files: asking.map((it) => it.file) }
   return [{ ...place, content, ...compare(content, recorded, state) }]

@@ -55,5 +55,5 @@ export function secretsOf(server: Server, written: Server | undefined, own: Envi
 const VARIABLE = /\{(?:env:)?([A-Za-z_]\w*)/g
 /** Folders and names of people are in every message and no secret. */
 const ORDINARY: ReadonlySet<string> = new Set(
-  'workspaceFolder userHome env input HOME USER LOGNAME PATH PWD SHELL TMPDIR LANG'.split(' '),
+  'workspaceFolder userHome env input HOME BUSBAR_HOME USER LOGNAME PATH PWD SHELL TMPDIR LANG'.split(' '),
 )

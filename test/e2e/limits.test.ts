@@ -70,7 +70,9 @@ test('[C10] an agent that has all its requests under way is told to come back; o
   const leaving = new AbortController()
   const held = Array.from({ length: 3 }, () =>
     // A modern client that goes away has cancelled.
-    gateway.post(...modern('tools/call', { name: 'sleep', arguments: { ms: 600_000 } }), leaving.signal).catch(() => 'gone'),
+    gateway
+      .post(...modern('tools/call', { name: 'sleep', arguments: { ms: 600_000 } }), leaving.signal)
+      .catch(() => 'gone'),
   )
   const refused = await until(async () => {
     const answer = await gateway.post('/mcp/plain', PING)
@@ -189,11 +191,18 @@ test('[C10] streams that stay open are counted by agent', async () => {
   const leaving = new AbortController()
   onTestFinished(() => leaving.abort())
   const listen = (token: string, signal = leaving.signal) =>
-    gateway.post(...modern('subscriptions/listen', { notifications: { toolsListChanged: true } }, token), signal)
+    gateway.post(
+      ...modern('subscriptions/listen', { notifications: { toolsListChanged: true } }, token),
+      signal,
+    )
   const first = new AbortController()
   expect((await listen(TOKEN, first.signal)).status).toBe(200)
   // A legacy client has a stream of its session.
-  const initialize = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } }
+  const initialize = {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 't', version: '1' },
+  }
   const begun = await gateway.post('/mcp/plain', { ...PING, method: 'initialize', params: initialize })
   const session = begun.headers.get('mcp-session-id') ?? ''
   await begun.text()

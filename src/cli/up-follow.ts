@@ -1,0 +1,140 @@
+// A running gateway follows its configuration, and what a person trusts of it.
+
+import { watch } from 'node:fs'
+import type { Places } from '../base/places.ts'
+import { effective } from '../config/effective.ts'
+import { problemLine } from '../config/problem.ts'
+import type { GatewaySettings } from '../config/schema-gateway.ts'
+import type { Snapshot } from '../config/snapshot.ts'
+import { TRUST_FILE } from '../config/trust.ts'
+import { watchConfig } from '../config/watch.ts'
+import type { Gateway } from '../gateway/gateway.ts'
+import type { Hub } from '../hub.ts'
+import type { Session } from './session.ts'
+
+/** Milliseconds that an edit has to become a trusted one. */
+const PATIENCE = 1_000
+
+export interface Telling {
+  warn(text: string): void
+  note(text: string): void
+}
+
+export async function follow(
+  session: Session,
+  hub: Hub,
+  gateway: Gateway,
+  /** What of the configuration a flag has replaced, so that a change of it says nothing. */
+  flags: { readonly host?: string | undefined; readonly port?: number | undefined },
+  { warn, note }: Telling,
+): Promise<{ close(): void }> {
+  let patience: NodeJS.Timeout | undefined
+  const began = hub.snapshot.config.gateway
+  let restart = ''
+  const config = await watchConfig(session.loadOptions, (event) => {
+    if (event.kind === 'applied') return consider(event.snapshot)
+    warn('the change was refused; the last good configuration stays:')
+    for (const problem of event.problems) warn(problemLine(problem))
+  })
+  const trust = watchTrust(hub.places, () => consider(config.current))
+  return {
+    close: () => {
+      clearTimeout(patience)
+      config.close()
+      trust()
+    },
+  }
+
+  /** A command of ours writes a file, and that it is trusted; whichever is heard of first, nothing may stop in between. */
+  function consider(snapshot: Snapshot): void {
+    clearTimeout(patience)
+    if (session.subjects(snapshot).every(({ state }) => state === 'trusted')) take(snapshot)
+    else patience = setTimeout(() => take(config.current), PATIENCE)
+  }
+
+  function take(snapshot: Snapshot): void {
+    clearTimeout(patience)
+    const subjects = session.subjects(snapshot)
+    const open = subjects.filter(({ state }) => state !== 'trusted').map(({ name }) => name)
+    if (open.length > 0) warn(`not trusted, so not in force: ${open.join(', ')}; run: busbar trust`)
+    void takeOver(effective(snapshot, subjects)).catch((error: unknown) =>
+      warn(`the change was refused: ${error instanceof Error ? error.message : error}`),
+    )
+  }
+
+  async function takeOver(active: Snapshot): Promise<void> {
+    const before = hub.snapshot.config.gateway
+    // First the tokens, because two agents with one token make the whole change void.
+    gateway.update(active)
+    const { added, changed, removed } = hub.follow(active)
+    gateway.recheck()
+    const part = (word: string, names: readonly string[]) =>
+      names.length > 0 ? [`${word} ${names.join(', ')}`] : []
+    const now = active.config.gateway
+    const parts = [
+      ...part('added', added),
+      ...part('changed', changed),
+      ...part('removed', removed),
+      ...part('now in force', inForce(before, now)),
+    ]
+    if (parts.length > 0) note(`configuration taken over: ${parts.join('; ')}`)
+    const later = needRestart(began, now, flags).join(', ')
+    if (later !== '' && later !== restart) warn(`restart to apply: ${later}`)
+    restart = later
+  }
+}
+
+/** Settings that hold from one moment to the next, by name, where they differ. */
+export function inForce(before: GatewaySettings, now: GatewaySettings): string[] {
+  const names = Object.keys(now.limits).filter(
+    (name) => !FIXED_LIMITS.has(name) && !isSame(limit(before, name), limit(now, name)),
+  )
+  return [
+    ...(isSame(before.allowedHosts, now.allowedHosts) ? [] : ['gateway.allowedHosts']),
+    ...names.map((name) => `gateway.limits.${name}`),
+  ]
+}
+
+/** Settings that only a start reads, by name, where they differ from those it was started with. */
+export function needRestart(
+  began: GatewaySettings,
+  now: GatewaySettings,
+  flags: { readonly host?: string | undefined; readonly port?: number | undefined } = {},
+): string[] {
+  return [
+    ...(flags.host === undefined && began.host !== now.host ? ['gateway.host'] : []),
+    ...(flags.port === undefined && began.port !== now.port ? ['gateway.port'] : []),
+    ...[...FIXED_LIMITS]
+      .filter((name) => !isSame(limit(began, name), limit(now, name)))
+      .map((name) => `gateway.limits.${name}`),
+  ]
+}
+
+// --- internal ---
+
+/** Node is told these when a server is made. */
+const FIXED_LIMITS: ReadonlySet<string> = new Set(['headers', 'receive'])
+
+function limit({ limits }: GatewaySettings, name: string): unknown {
+  return Object.entries(limits).find(([key]) => key === name)?.[1]
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}
+
+/** Calls back when a person has answered what is trusted; returns how to stop. */
+function watchTrust({ state }: Places, onAnswer: () => void): () => void {
+  let timer: NodeJS.Timeout | undefined
+  const watcher = watch(state, (_, file) => {
+    if (file !== TRUST_FILE) return
+    clearTimeout(timer)
+    timer = setTimeout(onAnswer, 50)
+  })
+  // Without news of answers it is as before: they count after the next edit.
+  watcher.on('error', () => watcher.close())
+  return () => {
+    clearTimeout(timer)
+    watcher.close()
+  }
+}
