@@ -65,8 +65,10 @@ export function tableLines(
   return [plain(''), { ...heading, text: out.style('dim', heading.text) }, ...body, ...more]
 }
 
+// --- internal ---
+
 /** What a server's state is in a word, with the reason and what to do when it does not work. */
-export function stateOf({ status, state, error, hint }: TableRow['status']): { text: string; style: Style } {
+function stateOf({ status, state, error, hint }: TableRow['status']): { text: string; style: Style } {
   const why = error === undefined ? '' : `: ${clean(error)}`
   const next = hint === undefined ? '' : ` (${clean(hint)})`
   switch (status) {
@@ -82,8 +84,6 @@ export function stateOf({ status, state, error, hint }: TableRow['status']): { t
       return { text: state === 'closed' ? 'stopped' : `off${why}`, style: 'dim' }
   }
 }
-
-// --- internal ---
 
 /** What must be left for the state, or a column is left out. */
 const MINIMUM_STATE = 14

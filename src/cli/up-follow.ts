@@ -86,7 +86,8 @@ export async function follow(
 
 /** Settings that hold from one moment to the next, by name, where they differ. */
 export function inForce(before: GatewaySettings, now: GatewaySettings): string[] {
-  const names = Object.keys(now.limits).filter(
+  const all = new Set([...Object.keys(before.limits), ...Object.keys(now.limits)])
+  const names = [...all].filter(
     (name) => !FIXED_LIMITS.has(name) && !isSame(limit(before, name), limit(now, name)),
   )
   return [

@@ -183,15 +183,3 @@ test('the packed package installs and runs by itself', () => {
     'y function\n',
   )
 })
-
-test('npm start shows the command line at work', () => {
-  const { status, stdout } = spawnSync(process.execPath, ['scripts/run.mjs', 'start'], {
-    cwd: ROOT,
-    encoding: 'utf8',
-  })
-  expect(status).toBe(0)
-  expect(stdout).toContain('$ busbar list')
-  expect(stdout).toContain('docs is skipped: DOCS_TOKEN is not set')
-  expect(stdout).toContain('did you mean "docs"?')
-  expect(stdout).toContain('did you mean "description"?')
-})

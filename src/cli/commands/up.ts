@@ -83,7 +83,8 @@ async function serve(session: Session, { active }: Loaded, flags: Flags): Promis
   const release = session.hold()
   const telling = teller(session)
   // Servers start when it listens: twenty that start at once would hold that up.
-  const hub = await hubOf(active, { relay: true, start: 'later', onEvent: eventLog(telling) })
+  const log = eventLog(telling)
+  const hub = await hubOf(active, { relay: true, start: 'later', onEvent: log })
   const { gateway: configured } = active.config
   const forget = removeSocketAtExit(hub)
   let gateway: Gateway | undefined
@@ -99,6 +100,8 @@ async function serve(session: Session, { active }: Loaded, flags: Flags): Promis
     announce(session, hub, gateway)
     if (!flags.quiet) table = liveTable(out, hub)
     if (!signal.aborted) void hub.servers.connectAll()
+    // Those of an earlier run; whoever asked them may come back.
+    for (const approval of await hub.approvals.list('pending')) log({ type: 'approval', approval })
     await interrupted(signal)
     watch.close()
     gateway.refuse()
