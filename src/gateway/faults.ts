@@ -39,8 +39,7 @@ export function replyFault(reply: Reply, id: Id, method: string, era: Era, error
     })
     return
   }
-  const status = fault.code === 'GATEWAY_LIMIT' ? 429 : 200
-  reply.error(id, { code: OWN_ERROR, message: text, data }, status)
+  reply.error(id, { code: OWN_ERROR, message: text, data })
 }
 
 /** The HTTP status that goes with an error of a modern server. */

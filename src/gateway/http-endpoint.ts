@@ -7,10 +7,9 @@ import { messagesIn } from '../wire/batch.ts'
 import { readBody } from './body.ts'
 import { placeOf } from './event-log.ts'
 import { EventSink } from './event-sink.ts'
-import { OWN_ERROR } from './faults.ts'
 import type { Share } from './limits.ts'
 import type { McpEndpoint } from './mcp.ts'
-import { refuse } from './refuse.ts'
+import { refuse, tooMuchError } from './refuse.ts'
 import { HttpReply, Reply } from './reply.ts'
 
 export async function serveMcp(
@@ -116,7 +115,7 @@ async function several(endpoint: McpEndpoint, incoming: Incoming, share: Share):
   if (bodies.length === 0 || bodies.length > MOST_MESSAGES)
     return reply.error(null, { code: -32600, message: `a list has 1 to ${MOST_MESSAGES} messages` }, 400)
   const tooMuch = share.take(bodies.length - 1)
-  if (tooMuch) return reply.error(null, { code: OWN_ERROR, message: tooMuch.reason }, 429)
+  if (tooMuch) return reply.error(null, tooMuchError('GATEWAY_LIMIT', tooMuch), 429)
   const gathered: Buffer[] = []
   await Promise.all(
     bodies.map((body) =>

@@ -2,6 +2,7 @@
 
 import type { ServerResponse } from 'node:http'
 import type { Code } from '../base/fault.ts'
+import type { ProtocolError } from '../wire/message.ts'
 import { OWN_ERROR } from './faults.ts'
 import { json } from './json.ts'
 import type { TooMuch } from './limits.ts'
@@ -19,6 +20,10 @@ export function refuseForNow(
 ): void {
   response.setHeader('retry-after', retryAfter)
   if (status === 503) response.setHeader('connection', 'close')
-  const data = { code, retryAfter }
-  json(response, status, { jsonrpc: '2.0', id: null, error: { code: OWN_ERROR, message: reason, data } })
+  json(response, status, { jsonrpc: '2.0', id: null, error: tooMuchError(code, { reason, retryAfter }) })
+}
+
+/** The same as an error of the protocol. */
+export function tooMuchError(code: Code, { reason, retryAfter }: TooMuch): ProtocolError {
+  return { code: OWN_ERROR, message: reason, data: { code, retryAfter } }
 }

@@ -97,12 +97,16 @@ test('[C10] an agent that has all its requests under way is told to come back; o
 
 test('[C10] a rate is kept for each agent, and a new one holds without a restart', async () => {
   const { sandbox } = place()
-  const config = (rate: string) => ({ servers: { plain }, agents, gateway: { limits: { rate } } })
+  const three = { ...agents, eve: { servers: ['plain'], token: 'eves-token' } }
+  const config = (rate: string) => ({ servers: { plain }, agents: three, gateway: { limits: { rate } } })
   const gateway = await up(sandbox, config('3/hour'), { user: true })
   const tries = async (token: string) =>
     await Promise.all([1, 2, 3, 4, 5].map(async () => await ping(gateway, token)))
   expect((await tries(TOKEN)).sort()).toEqual([200, 200, 200, 429, 429])
   expect((await tries(BOB)).sort()).toEqual([200, 200, 200, 429, 429])
+  // Several in one request are as many.
+  const eve = await gateway.post('/mcp/plain', [PING, PING, PING, PING], bearer('eves-token'))
+  expect([eve.status, await eve.json()]).toMatchObject([429, { error: { data: { code: 'GATEWAY_LIMIT' } } }])
   const refused = await gateway.post('/mcp/plain', PING)
   const wait = Number(refused.headers.get('retry-after'))
   expect([wait > 1_000, wait <= 1_200]).toEqual([true, true])

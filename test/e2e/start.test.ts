@@ -49,7 +49,7 @@ async function ask(
   method: string,
   params: object = {},
 ): Promise<Answer> {
-  const answer = await fetch(`${url}/mcp/${server}`, {
+  const answer = await fetch(`${url}/mcp${server === '' ? '' : `/${server}`}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
@@ -82,6 +82,10 @@ test('[C12][D11] npm start: tokens once, calls of two agents, a question to a pe
   expect(some).not.toContain('write_file')
   expect(await names(writer, 'memory')).toContain('create_entities')
   expect(await names(reader, 'memory')).toBeUndefined()
+  const everything = async (token: string) => JSON.stringify((await ask(url, token, '', 'tools/list')).result)
+  expect(await everything(writer)).toContain('create_entities')
+  expect(await everything(reader)).toContain('read_text_file')
+  expect(await everything(reader)).not.toMatch(/create_entities|write_file/)
   const call = async (token: string, server: string, name: string, given: object) =>
     await ask(url, token, server, 'tools/call', { name, arguments: given })
   const echo = await call(writer, 'everything', 'echo', { message: 'hi' })
