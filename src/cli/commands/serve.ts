@@ -2,7 +2,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import { DRAIN } from '../../connect/connection.ts'
-import { Identities, ownerToken } from '../../gateway/identify.ts'
+import { Identities, ownerToken, readTokens } from '../../gateway/identify.ts'
 import { serveLines } from '../../gateway/lines.ts'
 import { McpEndpoint } from '../../gateway/mcp.ts'
 import { sessionKey } from '../../gateway/session-id.ts'
@@ -72,7 +72,7 @@ async function serveOwn(
   try {
     const secret = ownerToken(active.places, active.env)
     const identities = new Identities()
-    identities.update(active, secret, await hub.store.agents.active(Date.now()))
+    identities.adopt(readTokens(active, secret, await hub.store.agents.active(Date.now())))
     const actor = identities.find(`Bearer ${token}`)
     if (actor === undefined) throw badToken()
     const endpoint = new McpEndpoint(hub, {
