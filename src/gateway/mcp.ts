@@ -170,6 +170,9 @@ export class McpEndpoint {
     const session = this.#sessionOf(incoming)
     if (session === 'gone') return reply.error(message.id, NO_SESSION, 404)
     if (session && reply instanceof HttpReply) reply.keepBy(session)
+    // The path refuses it, and writes that down.
+    if (scope !== undefined && !mayReach(this.#hub.context, incoming.actor, scope))
+      return await this.#passing.pass(incoming, scope)
     if (message.method === 'ping') return reply.result(message.id, {})
     if (message.method === 'logging/setLevel') {
       const level = param(params, 'level')
