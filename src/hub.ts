@@ -33,6 +33,7 @@ import type { EnergyChange, Regulator } from './policy/energy.ts'
 import { NO_RULES, Rulebook } from './policy/facts.ts'
 import { PinWatch } from './policy/pin-watch.ts'
 import type { PinBoard } from './policy/pins.ts'
+import type { EndedCall } from './record/ended.ts'
 import type { ObservedBy } from './record/observe.ts'
 import { Records } from './record/records.ts'
 import { loadTracing, type Tracing } from './record/trace.ts'
@@ -190,9 +191,7 @@ export class Hub {
 
   /** @internal */
   get store(): Store {
-    if (this.#records === undefined)
-      throw new Fault('NOT_SUPPORTED', 'this hub keeps no record', { hint: 'leave out store: none' })
-    return this.#records.store
+    return this.#kept.store
   }
 
   /** @internal Which definitions of tools were accepted. */
@@ -264,6 +263,11 @@ export class Hub {
   on(listener: (event: HubEvent) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  /** Tells of every call that is recorded, when it has ended, until the returned function is called. */
+  onCall(listener: (call: EndedCall) => void): () => void {
+    return this.#kept.recorder.ended.add(listener)
   }
 
   /** What happens from now on, as a stream; ends with the hub, or when the signal fires. */
@@ -338,6 +342,11 @@ export class Hub {
   }
 
   // --- internal ---
+
+  get #kept(): Records {
+    if (this.#records) return this.#records
+    throw new Fault('NOT_SUPPORTED', 'this hub keeps no record', { hint: 'leave out store: none' })
+  }
 
   async #do(name: string, action: (connection: Connection) => Promise<void>): Promise<ServerStatus> {
     const connection = this.#manager.get(name)

@@ -5,6 +5,7 @@ import type { ApprovalView } from '../call/approval-view.ts'
 import type { Snapshot } from '../config/snapshot.ts'
 import type { Answer } from '../policy/approvals.ts'
 import type { Approval, ApprovalStatistics, Rule } from '../store/policy.ts'
+import type { Store } from '../store/store.ts'
 import { askGateway, gatewayRuns } from './gateway-client.ts'
 import { withStore } from './recorded.ts'
 import type { Session } from './session.ts'
@@ -25,7 +26,7 @@ export async function withDesk(
   work: (desk: Desk) => Promise<void>,
 ): Promise<void> {
   if (await gatewayRuns(active.places, session.signal)) await work(remoteDesk(session, active))
-  else await withStore(session, active, async (store) => await work(await ownDesk(session, active, store)))
+  else await withStore(session, active, async (store) => await withOwnDesk(session, active, store, work))
 }
 
 // --- internal ---
@@ -57,22 +58,24 @@ function remoteDesk({ signal }: Session, { places }: Snapshot): Desk {
   }
 }
 
-async function ownDesk(
+async function withOwnDesk(
   { out }: Session,
   active: Snapshot,
-  store: Parameters<Parameters<typeof withStore>[2]>[0],
-): Promise<Desk> {
+  store: Store,
+  work: (desk: Desk) => Promise<void>,
+): Promise<void> {
   const [{ Brakes }, { approvalView }] = await Promise.all([
     import('../call/brakes.ts'),
     import('../call/approval-view.ts'),
   ])
-  const { desk, memories } = await Brakes.open({
+  const brakes = await Brakes.open({
     store,
     expiry: () => active.config.approvals.expire,
     onApproval: () => undefined,
     onTrouble: (message) => out.warn(message),
   })
-  return {
+  const { desk, memories } = brakes
+  const own: Desk = {
     list: async (status, agent) => {
       const approvals = await desk.list(status === 'all' ? undefined : status, agent)
       return await Promise.all(approvals.map((approval) => approvalView(approval, store.invocations)))
@@ -85,5 +88,11 @@ async function ownDesk(
     rules: async () => memories.all,
     removeRule: async (id) => await memories.remove(id),
     statistics: async (since) => await desk.statistics(since),
+  }
+  try {
+    await work(own)
+  } finally {
+    // Else it would look at a store that is closed.
+    brakes.close()
   }
 }

@@ -6,9 +6,11 @@ import { Fault } from '../base/fault.ts'
 import { Numbered } from '../base/numbered.ts'
 import { prepareFolder } from '../base/places.ts'
 import { newMarker } from '../connect/process/marker.ts'
+import { EndedCalls } from './ended.ts'
 import { Journal, type Write } from './journal.ts'
 import { beginLine, type CallEnd, type CallStart, endLine, OpenCall } from './line.ts'
 import { appendEnded, type RecordStore, type Recovered, recoverOrphans } from './recover.ts'
+import { Tally } from './tally.ts'
 
 export type { CallEnd, CallStart, OpenCall }
 
@@ -30,6 +32,9 @@ export class Recorder {
   readonly recovered: Recovered
   /** A mark of this process that is this recorder's alone; what its calls cost is taken from its lease of energy. */
   readonly owner: string = newMarker()
+  readonly tally: Tally = new Tally()
+  /** Told of each call that has ended, once it is written down. */
+  readonly ended: EndedCalls = new EndedCalls()
   readonly #options: RecorderOptions
   readonly #batch: Batch
   readonly #open = new Numbered<OpenCall>()
@@ -161,6 +166,8 @@ export class Recorder {
     else this.#hold(ended)
     if (ended.length > 0) this.#schedule()
     said?.(fault)
+    for (const call of ended) this.tally.add(call)
+    this.ended.tell(ended)
   }
 
   #hold(ended: readonly OpenCall[]): void {

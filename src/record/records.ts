@@ -95,6 +95,7 @@ export class Records {
   async adopt(active: Snapshot): Promise<void> {
     this.#keeping.level = active.config.record
     this.#keeping.scrub = scrubber(allSecrets(active))
+    this.recorder.tally.know(active.servers.keys())
     // When a server was first seen is part of what is told of it.
     this.store.servers
       .noteServers([...active.servers.keys()], Date.now())

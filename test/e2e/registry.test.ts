@@ -52,6 +52,41 @@ test('[E3] native tools are listed, decided on, checked, called and recorded lik
   expect(rows.map(({ outcome }) => outcome).toReversed()).toEqual(['ok', 'denied', 'error', 'error'])
 })
 
+test('[E3] a native tool is taken away by its name, and whoever listens is told', async () => {
+  const hub = await hubWith({})
+  const events: string[] = []
+  hub.on((event) => void (event.type === 'tools-change' && events.push(event.server)))
+  hub.tools.register({ name: 'hello', run: () => 'hi' })
+  expect((await hub.as().call('hello')).text).toBe('hi')
+  expect(hub.tools.unregister('hello')).toBe(true)
+  expect(await codeOf(hub.as().call('hello'))).toBe('TOOL_UNKNOWN')
+  expect(hub.tools.unregister('hello')).toBe(false)
+  expect(events).toEqual(['', ''])
+  hub.tools.register({ name: 'hello', run: () => 'hi again' })
+  expect((await hub.as().call('hello')).text).toBe('hi again')
+})
+
+test('[D15] calls are told of when they have ended, to whoever listens', async () => {
+  const hub = await hubWith({ plain: serverCommand('plain') })
+  const calls: Answer[] = []
+  const off = hub.onCall((call) => calls.push(call))
+  await hub.as().call('plain/echo', { text: 'x' })
+  await codeOf(hub.as().call('plain/no-such-tool'))
+  off()
+  await hub.as().call('plain/echo', { text: 'unheard' })
+  expect(calls).toEqual([
+    {
+      id: expect.any(String),
+      agent: '',
+      server: 'plain',
+      tool: 'echo',
+      outcome: 'ok',
+      milliseconds: expect.any(Number),
+    },
+    expect.objectContaining({ tool: 'no-such-tool', outcome: 'error' }),
+  ])
+})
+
 test('a native tool is stopped like any other call', async () => {
   const hub = await hubWith({})
   let aborted = false

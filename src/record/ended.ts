@@ -1,0 +1,32 @@
+// Calls that have ended, told to whoever listens. Nothing is made for nobody.
+
+import { tellAll } from '../base/event-stream.ts'
+import type { Invocation, Outcome } from '../store/invocation.ts'
+
+/** Which call, whose, and how it ended. */
+export interface EndedCall {
+  readonly id: string
+  /** Empty for the owner. */
+  readonly agent: string
+  /** Empty for a native tool. */
+  readonly server: string
+  /** `#method` for requests other than calls. */
+  readonly tool: string
+  readonly outcome: Outcome
+  readonly milliseconds: number
+}
+
+export class EndedCalls {
+  readonly #listeners = new Set<(call: EndedCall) => void>()
+
+  add(listener: (call: EndedCall) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  tell(calls: readonly Invocation[]): void {
+    if (this.#listeners.size === 0) return
+    for (const { id, agent, server, tool, outcome, duration } of calls)
+      tellAll(this.#listeners, { id, agent, server, tool, outcome, milliseconds: duration })
+  }
+}
