@@ -40,6 +40,24 @@ export type { InProcessServer } from './connect/in-process.ts'
 export type { HubConfig, HubServer } from './connect/instances.ts'
 export type { Applied } from './connect/manager.ts'
 export type { ServerStatus, ToolSummary } from './connect/status.ts'
+export type {
+  AccessAnswer,
+  AgentView,
+  Answer as ApiAnswer,
+  Api,
+  ApiFault,
+  ApprovalAnswer,
+  CheckedServer,
+  ExplainAnswer,
+  ListedServer,
+  PromptRequest,
+  PromptsAnswer,
+  ReadRequest,
+  ResourcesAnswer,
+  TemplatesAnswer,
+  ToolCallRequest,
+  ToolsAnswer,
+} from './gateway/api-types.ts'
 export { createHub, type Hub, type HubEvent, type HubOptions } from './hub.ts'
 export type { EndedCall } from './record/ended.ts'
 export type { ToolFormat } from './registry/formats/project.ts'

@@ -3,11 +3,13 @@
 import { Fault } from '../base/fault.ts'
 import { maskText } from '../base/redact.ts'
 import { shellWord } from '../base/shell-word.ts'
+import { faultFrom } from '../gateway/api-fault.ts'
+import type { CheckedServer } from '../gateway/api-types.ts'
 import { type ServerRow, serverNamed, serverRows } from './describe.ts'
 import { type Output, safe } from './output.ts'
-import { failureLine, withHub } from './private-hub.ts'
+import { failureLine } from './private-hub.ts'
+import { withServers } from './servers.ts'
 import { failOnErrors, type Loaded, type Session } from './session.ts'
-import { isStartable, type Settled, settle } from './settle.ts'
 
 interface CheckedRow extends ServerRow {
   readonly serverInfo?: object
@@ -22,20 +24,18 @@ interface CheckedRow extends ServerRow {
 export async function checkServers(session: Session, names: readonly string[]): Promise<void> {
   const loaded = await session.load()
   for (const name of names) serverNamed(loaded.snapshot, name)
-  const wanted = new Set(names.length > 0 ? names : loaded.active.servers.keys())
-  await withHub(session, loaded, {}, async (hub, line) => {
-    const connections = hub.context.manager.connections.filter(({ name }) => wanted.has(name))
-    const settled = await settle(connections.filter(isStartable), session.signal, line)
-    const rows = checkedRows(loaded, wanted, settled)
+  await withServers(session, loaded, async (servers) => {
+    const { servers: checked } = await servers.check(names)
+    const rows = checkedRows(loaded, checked, names)
     session.out.answer({ enabled: loaded.active.config.enabled, servers: rows }, () =>
       rows.length === 0
         ? 'No servers yet. Run: busbar import   or: busbar add NAME -- COMMAND'
         : lines(rows, session.out),
     )
     // A named one that cannot even be tried is the person's answer; of all, those are only shown.
-    const refused = names.length > 0 ? connections.find((it) => !isStartable(it)) : undefined
-    await refused?.ready(session.signal)
-    const fault = verdict(settled)
+    const refused = names.length > 0 ? checked.find(({ tried }) => !tried)?.fault : undefined
+    if (refused) throw faultFrom(refused, 'it cannot be started')
+    const fault = verdict(checked.filter(({ tried }) => tried))
     if (fault) throw fault
   })
   failOnErrors(loaded.snapshot)
@@ -45,26 +45,29 @@ export async function checkServers(session: Session, names: readonly string[]): 
 
 function checkedRows(
   loaded: Loaded,
-  wanted: ReadonlySet<string>,
-  settled: readonly Settled[],
+  checked: readonly CheckedServer[],
+  names: readonly string[],
 ): readonly CheckedRow[] {
-  const found = new Map(settled.map((it) => [it.connection.name, it]))
+  const found = new Map(checked.map((it) => [it.name, it]))
   return serverRows(loaded)
-    .filter(({ name }) => wanted.has(name))
+    .filter(({ name }) => names.length === 0 || names.includes(name))
     .map((row) => {
       const it = found.get(row.name)
       return it ? { ...row, ...outcome(it) } : row
     })
 }
 
-function outcome({ status, fault, ms }: Settled): Partial<CheckedRow> {
+function outcome({ tried, status, fault, ms }: CheckedServer): Partial<CheckedRow> {
   const { serverInfo, era, protocolVersion } = status
+  // What was switched off in the gateway alone is off, whatever the file says.
+  if (!tried) return status.status === 'disabled' ? { status: 'disabled' } : {}
+  const time = ms === undefined ? {} : { ms }
   if (fault)
     return {
       status: fault.code === 'AUTH_REQUIRED' ? 'needs-auth' : 'failed',
       error: maskText(fault.message),
       ...(fault.hint === undefined ? {} : { hint: fault.hint }),
-      ms,
+      ...time,
     }
   return {
     status: 'connected',
@@ -72,7 +75,7 @@ function outcome({ status, fault, ms }: Settled): Partial<CheckedRow> {
     ...(serverInfo === undefined ? {} : { serverInfo }),
     ...(era === undefined ? {} : { era }),
     ...(protocolVersion === undefined ? {} : { protocolVersion }),
-    ms,
+    ...time,
   }
 }
 
@@ -100,19 +103,29 @@ function serverText(info: CheckedRow['serverInfo']): string {
 /** Why a server is not up, and what to do about it. */
 function reason(row: CheckedRow, out: Output): string[] {
   if (row.status === 'connected' || row.status === 'disabled') return []
-  const untrusted = !row.trusted && row.error === undefined
-  const error = untrusted ? 'not trusted yet, so it was not started' : (row.error ?? row.status)
-  const hint = untrusted ? `run: busbar trust ${shellWord(row.name)}` : row.hint
+  const { error, hint } = why(row)
   const next = hint === undefined ? [] : [`  ${out.style('cyan', 'next:')} ${safe(hint)}`]
   return ['', safe(failureLine(row.name, error)), ...next]
 }
 
-function verdict(settled: readonly Settled[]): Fault | undefined {
-  const names = (all: readonly Settled[]) => all.map(({ connection }) => connection.name).join(', ')
-  const signIn = settled.filter(({ fault }) => fault?.code === 'AUTH_REQUIRED')
-  const failed = settled.filter((it) => it.fault !== undefined && !signIn.includes(it))
+function why({ name, status, trusted, error, hint }: CheckedRow): {
+  error: string
+  hint?: string | undefined
+} {
+  if (error !== undefined) return { error, hint }
+  if (!trusted)
+    return { error: 'not trusted yet, so it was not started', hint: `run: busbar trust ${shellWord(name)}` }
+  if (status !== 'pending') return { error: status, hint }
+  const start = `start it: busbar list --check ${shellWord(name)}`
+  return { error: 'not started, because nothing needs it yet', hint: start }
+}
+
+function verdict(tried: readonly CheckedServer[]): Fault | undefined {
+  const names = (all: readonly CheckedServer[]) => all.map(({ name }) => name).join(', ')
+  const signIn = tried.filter(({ fault }) => fault?.code === 'AUTH_REQUIRED')
+  const failed = tried.filter((it) => it.fault !== undefined && !signIn.includes(it))
   if (failed.length > 0)
-    return new Fault('SERVER_UNREACHABLE', `${failed.length} of ${settled.length} failed: ${names(failed)}`, {
+    return new Fault('SERVER_UNREACHABLE', `${failed.length} of ${tried.length} failed: ${names(failed)}`, {
       hint: 'run: busbar doctor',
     })
   if (signIn.length > 0) return new Fault('AUTH_REQUIRED', `sign-in is needed for ${names(signIn)}`)

@@ -4,11 +4,12 @@ import { existsSync } from 'node:fs'
 import { request } from 'node:http'
 import { dirname } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { CODES, type Code, Fault } from '../base/fault.ts'
+import { Fault } from '../base/fault.ts'
 import { gatewaySocket, type Places, unsafeReason } from '../base/places.ts'
 import { isRecord } from '../base/record.ts'
 import type { Snapshot } from '../config/snapshot.ts'
 import { configDigest } from '../config/snapshot-digest.ts'
+import { faultFrom } from '../gateway/api-fault.ts'
 
 interface Asking {
   readonly method: 'GET' | 'POST' | 'DELETE'
@@ -20,6 +21,9 @@ interface Asking {
   /** Milliseconds. */
   readonly timeout?: number | undefined
 }
+
+/** Milliseconds for what has a limit of its own in the gateway. */
+export const NO_LIMIT: number = 24 * 60 * 60 * 1000
 
 /** The gateway's answer as data; its refusals, and its absence, are thrown as faults. It is this very program. */
 export async function askGateway<T extends object = Record<string, unknown>>(
@@ -55,7 +59,7 @@ export async function askForBytes(
     throw unanswered(error, signal, otherwise)
   })
   if (status >= 200 && status < 300) return answer
-  throw refusal(parse(answer.toString('utf8')), status)
+  throw faultFrom(parse(answer.toString('utf8')), `the gateway answered ${status}`)
 }
 
 /** Whether a gateway runs for this home. */
@@ -86,6 +90,7 @@ async function gatewayConfig(places: Places, signal: AbortSignal): Promise<strin
 function unanswered(error: unknown, signal: AbortSignal, otherwise: string | undefined): unknown {
   if (!(error instanceof Error)) return error
   if (signal.aborted) return new Fault('CALL_CANCELLED', 'interrupted')
+  if (error.name === 'AbortError') return new Fault('CALL_TIMEOUT', 'the gateway did not answer in time')
   const code = 'code' in error ? error.code : undefined
   if (code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'ENOTSOCK')
     return new Fault('GATEWAY_ABSENT', 'no gateway is running', {
@@ -104,21 +109,4 @@ function parse(body: string): Record<string, unknown> {
   throw new Fault('MESSAGE_INVALID', 'the gateway answered with something that is no JSON object', {
     hint: 'is it of the same version? restart it: busbar up',
   })
-}
-
-function refusal(answer: Record<string, unknown>, status: number): Fault {
-  const { code, message, hint, server, approval } = isRecord(answer['error']) ? answer['error'] : answer
-  return new Fault(isCode(code) ? code : 'SERVER_ERROR', textOr(message, `the gateway answered ${status}`), {
-    hint: typeof hint === 'string' ? hint : undefined,
-    server: typeof server === 'string' ? server : undefined,
-    details: typeof approval === 'string' ? { approval } : undefined,
-  })
-}
-
-function isCode(code: unknown): code is Code {
-  return typeof code === 'string' && Object.hasOwn(CODES, code)
-}
-
-function textOr(value: unknown, otherwise: string): string {
-  return typeof value === 'string' ? value : otherwise
 }

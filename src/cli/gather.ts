@@ -1,95 +1,68 @@
-// The servers that a listing is about: the one that was named, or all that start by themselves. What is left out is said.
+// What a list says of the servers it is about, besides what they have: which failed, which were not started, and why there
+// is nothing at all.
 
 import { Fault } from '../base/fault.ts'
 import { shellWord } from '../base/shell-word.ts'
-import type { Connection } from '../connect/connection.ts'
-import type { Hub } from '../hub.ts'
-
+import type { ListedServer } from '../gateway/api-types.ts'
 import { failureLine } from './private-hub.ts'
 import type { Loaded, Session } from './session.ts'
-import { isStartable, namedServer, type Settled, settle } from './settle.ts'
-import type { StatusLine } from './status-line.ts'
 
-interface Wanted {
-  readonly server: string | undefined
-  readonly agent: string | undefined
-  readonly line: StatusLine
-}
+export type UpServer = Extract<ListedServer, { state: 'up' }>
+type IdleServer = Extract<ListedServer, { state: 'idle' | 'starting' }>
 
-export interface Gathered {
-  /** Started, and up. */
-  readonly up: readonly Connection[]
+export interface Told {
+  readonly up: readonly UpServer[]
   /** Not started, because they start only when they are needed. */
-  readonly idle: readonly Connection[]
+  readonly idle: readonly IdleServer[]
   /** Why there is nothing at all. */
   readonly reason: string | undefined
 }
 
-/** Throws what keeps the named one, or all of them, from being up. */
-export async function gather(
-  session: Session,
+/** Warns of what does not work; throws when all that was tried failed. */
+export function tellServers(
+  { out }: Session,
   loaded: Loaded,
-  hub: Hub,
-  { server, agent, line }: Wanted,
-): Promise<Gathered> {
-  if (server !== undefined) {
-    const connection = namedServer(hub, loaded, agent, server)
-    line.show(`starting ${server}`)
-    await connection.ready(session.signal)
-    line.end()
-    return { up: [connection], idle: [], reason: undefined }
-  }
-  const own = ownServers(hub, agent)
-  for (const { plan } of own)
-    if (plan.unusable?.code === 'NOT_TRUSTED')
-      session.out.warn(failureLine(plan.name, plan.unusable.message, plan.unusable.hint))
-  const able = own.filter(isStartable)
-  const settled = await settle(
-    able.filter(({ plan }) => plan.eager),
-    session.signal,
-    line,
+  agent: string | undefined,
+  servers: readonly ListedServer[],
+): Told {
+  for (const server of servers)
+    if (server.state === 'failed' || (server.state === 'off' && server.why === 'untrusted'))
+      out.warn(failureLine(server.name, server.fault.message, server.fault.hint))
+  const up = servers.filter((server) => server.state === 'up')
+  const failed = servers.filter((server) => server.state === 'failed')
+  if (failed.length > 0 && up.length === 0) throw allFailed(failed)
+  const idle = servers.filter(
+    (server): server is IdleServer => server.state === 'idle' || server.state === 'starting',
   )
-  const up = settled.filter(({ fault }) => fault === undefined).map(({ connection }) => connection)
-  if (settled.length > 0 && up.length === 0) throw allFailed(settled)
-  const idle = able.filter(({ plan }) => !plan.eager)
-  const reason = up.length + idle.length > 0 ? undefined : nothing(loaded, own, agent)
+  const reason = up.length + idle.length > 0 ? undefined : nothing(loaded, servers, agent)
   return { up, idle, reason }
 }
 
 /** `not started: a, b`, for those that were left out because nobody needs them yet. */
-export function notStarted(idle: readonly Connection[], command: string): string {
+export function notStarted(idle: readonly IdleServer[], command: string): string {
   const names = idle.map(({ name }) => shellWord(name))
   return `not started, because nothing needs ${names.length === 1 ? 'it' : 'them'} yet: ${names.join(', ')} (start one: busbar ${command} ${names[0]})`
 }
 
 // --- internal ---
 
-function ownServers(hub: Hub, agent: string | undefined): Connection[] {
-  return hub
-    .as(agent)
-    .servers()
-    .map((name) => hub.context.manager.get(name))
-}
-
-function allFailed(settled: readonly Settled[]): Fault {
-  const signIn = settled.every(({ fault }) => fault?.code === 'AUTH_REQUIRED')
-  const [only] = settled
+function allFailed(failed: readonly Extract<ListedServer, { state: 'failed' }>[]): Fault {
+  const signIn = failed.every(({ fault }) => fault.code === 'AUTH_REQUIRED')
+  const [only] = failed
   const message =
-    settled.length === 1 && only
-      ? `${only.connection.name} is not up`
-      : `none of ${settled.length} servers is up`
+    failed.length === 1 && only ? `${only.name} is not up` : `none of ${failed.length} servers is up`
   return new Fault(signIn ? 'AUTH_REQUIRED' : 'SERVER_UNREACHABLE', message, { hint: 'run: busbar doctor' })
 }
 
-function nothing(loaded: Loaded, own: readonly Connection[], agent: string | undefined): string {
+function nothing(loaded: Loaded, servers: readonly ListedServer[], agent: string | undefined): string {
   if (loaded.snapshot.servers.size === 0)
     return 'No servers yet. Run: busbar import   or: busbar add NAME -- COMMAND'
-  if (own.length === 0) return `${agent ?? 'the owner'} may use no server. See: busbar agents list`
+  if (servers.length === 0) return `${agent ?? 'the owner'} may use no server. See: busbar agents list`
   if (!loaded.active.config.enabled) return 'Integrations are off, so no server starts.'
-  return `No server can start: ${own.map(({ plan }) => `${plan.name} ${why(plan)}`).join(', ')}. See: busbar list`
+  return `No server can start: ${servers.map((server) => `${server.name} ${why(server)}`).join(', ')}. See: busbar list`
 }
 
-function why({ disabled, unusable }: Connection['plan']): string {
-  if (disabled !== undefined) return 'is disabled'
-  return unusable?.code === 'NOT_TRUSTED' ? 'is not trusted' : 'lacks something'
+function why(server: ListedServer): string {
+  if (server.state !== 'off' || server.why === 'incomplete') return 'lacks something'
+  return server.why === 'disabled' ? 'is disabled' : 'is not trusted'
 }

@@ -8,32 +8,23 @@ import { safe } from './output.ts'
 import type { Loaded, Session } from './session.ts'
 import { type StatusLine, statusLine } from './status-line.ts'
 
-interface PrivateHubOptions extends Handlers, Pick<HubOptions, 'store'> {
-  /** Whether a server that fails is said at once; otherwise the command tells by itself. */
-  readonly sayFailures?: boolean | undefined
-}
+type PrivateHubOptions = Handlers & Pick<HubOptions, 'store'>
 
 /** Runs `work` with a hub of what may be acted on, in which nothing has started yet. */
 export async function withHub<T>(
   session: Session,
   { active }: Loaded,
-  { sayFailures = false, ...handlers }: PrivateHubOptions,
+  handlers: PrivateHubOptions,
   work: (hub: Hub, line: StatusLine) => Promise<T>,
 ): Promise<T> {
   const { out, signal } = session
   const line = statusLine(out)
   const release = session.hold()
-  const failed = new Set<string>()
   const onEvent = (event: HubEvent) => {
     if (event.type === 'reaped')
       for (const { server, pids } of event.processes)
         out.note(`ended ${safe(server)}, which an earlier run had left behind (process ${pids.join(', ')})`)
     if (event.type === 'trouble') out.warn(event.message)
-    if (!sayFailures || event.type !== 'server-status' || failed.has(event.server)) return
-    const { status, error, hint } = event.status
-    if (status !== 'failed' && status !== 'needs-auth') return
-    failed.add(event.server)
-    out.warn(failureLine(event.server, error ?? status, hint))
   }
   let hub: Hub | undefined
   try {

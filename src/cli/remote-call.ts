@@ -2,10 +2,10 @@
 
 import { Fault } from '../base/fault.ts'
 import type { Places } from '../base/places.ts'
-import { isRecord } from '../base/record.ts'
 import { CallResult } from '../call/result.ts'
+import type { Answer } from '../gateway/api-types.ts'
 import { readMessage } from '../wire/message.ts'
-import { askForBytes, askGateway } from './gateway-client.ts'
+import { askForBytes, askGateway, NO_LIMIT } from './gateway-client.ts'
 import type { Session } from './session.ts'
 import { statusLine } from './status-line.ts'
 
@@ -17,16 +17,21 @@ interface About {
   readonly approvalWait?: number | undefined
 }
 
-/** What the tool's arguments must look like; empty when it is not known, which the call will tell. */
+/** What the tool's arguments must look like, once its server is up; empty when there is no such tool: the call will tell. */
 export async function remoteSchema(
   { signal }: Session,
   places: Places,
-  { agent, server, tool }: About,
+  { agent, server, tool, timeout = NO_LIMIT }: About,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const query = new URLSearchParams({ server, ...(agent === undefined ? {} : { agent }) })
-  const { tools } = await askGateway(places, { method: 'GET', path: `/api/tools?${query}`, signal })
-  const found = Array.isArray(tools) ? tools.find((it) => isRecord(it) && it['name'] === tool) : undefined
-  return isRecord(found) && isRecord(found['inputSchema']) ? found['inputSchema'] : {}
+  const query = new URLSearchParams({ server, wait: 'true', ...(agent === undefined ? {} : { agent }) })
+  const path = `/api/tools?${query}`
+  const { tools } = await askGateway<Answer<'GET /api/tools'>>(places, {
+    method: 'GET',
+    path,
+    signal,
+    timeout,
+  })
+  return tools.find(({ name }) => name === tool)?.inputSchema ?? {}
 }
 
 export async function callRemotely(
@@ -45,7 +50,7 @@ export async function callRemotely(
       signal: session.signal,
       // Not parsed and written again: every digit stays.
       body: `${about.slice(0, -1)},"arguments":${text}}`,
-      timeout: LONGEST,
+      timeout: NO_LIMIT,
     })
     const message = readMessage(Buffer.concat([START, bytes, END]))
     if (message.kind === 'result') return new CallResult(server, message)
@@ -57,7 +62,5 @@ export async function callRemotely(
 
 // --- internal ---
 
-/** The call has its own limit. */
-const LONGEST = 24 * 60 * 60 * 1000
 const START = Buffer.from('{"jsonrpc":"2.0","id":0,"result":')
 const END = Buffer.from('}')

@@ -4,11 +4,14 @@ import { Fault } from '../base/fault.ts'
 import { isRecord } from '../base/record.ts'
 import { approvalView } from '../call/approval-view.ts'
 import type { Hub } from '../hub.ts'
-import type { Answer } from '../policy/approvals.ts'
 import type { ApprovalStatus } from '../store/policy.ts'
+import type { Answer as ApiAnswer, ApprovalAnswer } from './api-types.ts'
 
 /** `GET /api/approvals?status=&agent=`; without a status those that are pending, `all` for every one. */
-export async function listApprovals(hub: Hub, query: URLSearchParams): Promise<object> {
+export async function listApprovals(
+  hub: Hub,
+  query: URLSearchParams,
+): Promise<ApiAnswer<'GET /api/approvals'>> {
   const status = query.get('status') ?? 'pending'
   if (status !== 'all' && !isStatus(status)) throw wrong(`there is no status ${status}`)
   await hub.flush()
@@ -22,31 +25,38 @@ export async function listApprovals(hub: Hub, query: URLSearchParams): Promise<o
 }
 
 /** `GET /api/approvals/ID` */
-export async function showApproval(hub: Hub, id: string): Promise<object> {
+export async function showApproval(hub: Hub, id: string): Promise<ApiAnswer<'GET /api/approvals/ID'>> {
   await hub.flush()
   return { approval: await approvalView(await hub.approvals.get(id), hub.record) }
 }
 
 /** `POST /api/approvals/ID {decision: allow|deny, remember?: tool|server, by?}` */
-export async function answerApproval(hub: Hub, id: string, body: Buffer): Promise<object> {
+export async function answerApproval(
+  hub: Hub,
+  id: string,
+  body: Buffer,
+): Promise<ApiAnswer<'POST /api/approvals/ID'>> {
   const { by, ...answer } = answerIn(body)
   const { id: whole } = await hub.approvals.get(id)
   return { approval: await approvalView(await hub.approvals.answer(whole, answer, by), undefined) }
 }
 
 /** `GET /api/approvals/rules` */
-export async function listRules(hub: Hub): Promise<object> {
+export async function listRules(hub: Hub): Promise<ApiAnswer<'GET /api/approvals/rules'>> {
   await hub.brakes.memories.refresh()
   return { rules: hub.brakes.memories.all }
 }
 
 /** `DELETE /api/approvals/rules/ID` */
-export async function removeRule(hub: Hub, id: string): Promise<object> {
+export async function removeRule(hub: Hub, id: string): Promise<ApiAnswer<'DELETE /api/approvals/rules/ID'>> {
   return { rule: await hub.brakes.memories.remove(id) }
 }
 
 /** `GET /api/approvals/statistics?since=` */
-export async function approvalStatistics(hub: Hub, query: URLSearchParams): Promise<object> {
+export async function approvalStatistics(
+  hub: Hub,
+  query: URLSearchParams,
+): Promise<ApiAnswer<'GET /api/approvals/statistics'>> {
   const since = Number(query.get('since') ?? 0)
   if (!Number.isFinite(since)) throw wrong('since is no number')
   return { statistics: await hub.approvals.statistics(since) }
@@ -57,7 +67,7 @@ export async function approvalStatistics(hub: Hub, query: URLSearchParams): Prom
 const MOST_COMPARED = 100
 const LONGEST_NAME = 100
 
-function answerIn(body: Buffer): Answer & { by: string } {
+function answerIn(body: Buffer): ApprovalAnswer & { by: string } {
   let said: unknown
   try {
     said = JSON.parse(body.toString('utf8'))

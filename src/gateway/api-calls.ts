@@ -8,6 +8,7 @@ import type { Hub } from '../hub.ts'
 import type { Outcome } from '../store/invocation.ts'
 import { parseSlice } from '../wire/message.ts'
 import { scanObject } from '../wire/scan.ts'
+import type { Answer } from './api-types.ts'
 
 /** `POST /api/tools/call`: the arguments are taken as they are written, digit by digit. */
 export async function callTool(hub: Hub, body: Buffer, signal: AbortSignal): Promise<CallResult> {
@@ -37,16 +38,8 @@ export async function callTool(hub: Hub, body: Buffer, signal: AbortSignal): Pro
   )
 }
 
-/** `GET /api/tools?agent=&server=` */
-export function listTools(hub: Hub, query: URLSearchParams): object {
-  const handle = hub.door(query.get('agent') ?? undefined, 'api')
-  const tools = handle.tools(query.get('server') ?? undefined)
-  const reason = tools.length === 0 ? handle.whyEmpty() : undefined
-  return { tools, ...(reason === undefined ? {} : { reason }) }
-}
-
 /** `GET /api/calls?since=&agent=&server=&tool=&outcome=&conversation=&limit=&before=` */
-export async function listCalls(hub: Hub, query: URLSearchParams): Promise<object> {
+export async function listCalls(hub: Hub, query: URLSearchParams): Promise<Answer<'GET /api/calls'>> {
   await hub.flush()
   const outcome = query.get('outcome') ?? undefined
   if (outcome !== undefined && !OUTCOMES.has(outcome)) throw wrong(`there is no outcome ${outcome}`)
@@ -64,7 +57,7 @@ export async function listCalls(hub: Hub, query: URLSearchParams): Promise<objec
 }
 
 /** `GET /api/usage?since=&by=agent|server|tool`, with the patterns of errors. */
-export async function usage(hub: Hub, query: URLSearchParams): Promise<object> {
+export async function usage(hub: Hub, query: URLSearchParams): Promise<Answer<'GET /api/usage'>> {
   await hub.flush()
   const by = query.get('by') ?? 'server'
   if (by !== 'agent' && by !== 'server' && by !== 'tool') throw wrong('by is agent, server or tool')
@@ -78,13 +71,13 @@ export async function usage(hub: Hub, query: URLSearchParams): Promise<object> {
 }
 
 /** `GET /api/usage/verify` */
-export async function verify(hub: Hub): Promise<object> {
+export async function verify(hub: Hub): Promise<Answer<'GET /api/usage/verify'>> {
   await hub.flush()
   return await hub.calls.verify()
 }
 
 /** `GET /api/usage/totals`: what is known of each server's use. */
-export async function totals(hub: Hub): Promise<object> {
+export async function totals(hub: Hub): Promise<Answer<'GET /api/usage/totals'>> {
   await hub.flush()
   return { servers: await hub.store.servers.totals() }
 }

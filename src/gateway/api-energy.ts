@@ -4,21 +4,26 @@ import { Fault } from '../base/fault.ts'
 import { isRecord } from '../base/record.ts'
 import type { Hub } from '../hub.ts'
 import { energyOfAgent, energyOfAgents, refillAgent } from '../policy/energy-report.ts'
+import type { Answer } from './api-types.ts'
 
 /** `GET /api/energy` */
-export async function energy(hub: Hub): Promise<object> {
+export async function energy(hub: Hub): Promise<Answer<'GET /api/energy'>> {
   await hub.flush()
   return { agents: await energyOfAgents(hub.store, hub.snapshot) }
 }
 
 /** `GET /api/energy/AGENT` */
-export async function agentEnergy(hub: Hub, agent: string): Promise<object> {
+export async function agentEnergy(hub: Hub, agent: string): Promise<Answer<'GET /api/energy/AGENT'>> {
   await hub.flush()
   return { agents: [await energyOfAgent(hub.store, hub.snapshot, agent, Date.now())] }
 }
 
 /** `POST /api/energy/AGENT/refill` with `{"amount": 10}`, or nothing for all of it. */
-export async function refill(hub: Hub, agent: string, body: Buffer): Promise<object> {
+export async function refill(
+  hub: Hub,
+  agent: string,
+  body: Buffer,
+): Promise<Answer<'POST /api/energy/AGENT/refill'>> {
   const amount = amountIn(body)
   await hub.flush()
   const filled = await refillAgent(hub.store, hub.snapshot, agent, amount)

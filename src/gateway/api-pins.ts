@@ -3,15 +3,16 @@
 import { Fault } from '../base/fault.ts'
 import { isRecord } from '../base/record.ts'
 import type { Hub } from '../hub.ts'
+import type { Answer } from './api-types.ts'
 
 /** `GET /api/pins?server=` */
-export async function listPins(hub: Hub, query: URLSearchParams): Promise<object> {
+export async function listPins(hub: Hub, query: URLSearchParams): Promise<Answer<'GET /api/pins'>> {
   await hub.pins.refresh()
   return { pins: hub.pins.list({ server: query.get('server') ?? undefined }) }
 }
 
 /** `GET /api/pins/diff?server=&tool=` */
-export async function diffPin(hub: Hub, query: URLSearchParams): Promise<object> {
+export async function diffPin(hub: Hub, query: URLSearchParams): Promise<Answer<'GET /api/pins/diff'>> {
   const server = query.get('server')
   const tool = query.get('tool')
   if (server === null || tool === null) throw wrong('server or tool is missing')
@@ -20,7 +21,7 @@ export async function diffPin(hub: Hub, query: URLSearchParams): Promise<object>
 }
 
 /** `POST /api/pins/accept` with `{ server, tool, fingerprint }`: the fingerprint is that of the definition that was shown. */
-export async function acceptPin(hub: Hub, body: Buffer): Promise<object> {
+export async function acceptPin(hub: Hub, body: Buffer): Promise<Answer<'POST /api/pins/accept'>> {
   const { server, tool, fingerprint } = fieldsOf(body)
   if (typeof server !== 'string' || typeof tool !== 'string' || typeof fingerprint !== 'string')
     throw wrong('server, tool or fingerprint is missing')

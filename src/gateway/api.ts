@@ -1,4 +1,5 @@
-// What the owner's commands ask of the running gateway. Reached by the owner's socket, or with the owner's token.
+// What the owner asks of the running gateway: people's front ends, and the commands. Reached by the owner's socket, or with
+// the owner's token.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Code, Fault } from '../base/fault.ts'
@@ -6,6 +7,7 @@ import { VERSION } from '../base/version.ts'
 import { CallResult } from '../call/result.ts'
 import { configDigest } from '../config/snapshot-digest.ts'
 import type { Hub } from '../hub.ts'
+import { access, listAgents } from './api-access.ts'
 import {
   answerApproval,
   approvalStatistics,
@@ -14,33 +16,138 @@ import {
   removeRule,
   showApproval,
 } from './api-approvals.ts'
-import { callTool, listCalls, listTools, totals, usage, verify } from './api-calls.ts'
+import { callTool, listCalls, totals, usage, verify } from './api-calls.ts'
 import { agentEnergy, energy, refill } from './api-energy.ts'
+import { apiFault } from './api-fault.ts'
+import { checkServers } from './api-gather.ts'
+import { getPrompt, prompts, read, resources, resourceTemplates, tools } from './api-lists.ts'
 import { acceptPin, diffPin, listPins } from './api-pins.ts'
+import { newToken, removeTokens, tokensOf } from './api-tokens.ts'
+import type { Answer, Api } from './api-types.ts'
 import { readBody } from './body.ts'
 import { json } from './json.ts'
-import { makeToken, revokeTokens, shownTokens } from './tokens.ts'
+
+/** What it needs of the gateway besides its hub. */
+export interface ApiHost {
+  /** Agents that can sign in. */
+  readonly agents: readonly string[]
+  /** Takes over tokens that were made or revoked. */
+  refreshTokens(): Promise<void>
+}
 
 /** Never throws for what a request says: a fault is an answer. */
 export async function serveApi(
   hub: Hub,
   request: IncomingMessage,
   response: ServerResponse,
-  tokensChanged: () => Promise<void>,
+  host: ApiHost,
 ): Promise<void> {
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://localhost')
   try {
-    const answer = await route(hub, request, response, tokensChanged)
+    const body = request.method === 'POST' ? await readBody(request, response) : NO_BODY
+    if (body === undefined) return
+    const asked: Asked = { hub, host, query, body, signal: gone.signal }
+    const answer = await handlerOf(`${request.method} ${pathname}`)(asked)
     if (answer instanceof CallResult) raw(response, answer)
-    else if (answer !== undefined) json(response, 200, answer)
+    else json(response, 200, answer)
   } catch (error) {
     if (!(error instanceof Fault)) throw error
-    const { code, message, hint, server, details } = error
-    const approval = details?.['approval']
-    json(response, STATUS[code] ?? 409, { code, message, hint, server, approval })
+    json(response, STATUS[error.code] ?? 409, apiFault(error))
   }
 }
 
 // --- internal ---
+
+interface Asked {
+  readonly hub: Hub
+  readonly host: ApiHost
+  readonly query: URLSearchParams
+  /** Empty unless it was posted. */
+  readonly body: Buffer
+  /** Fires when whoever asked went away. */
+  readonly signal: AbortSignal
+}
+
+type Handler<Result> = (asked: Asked, ...names: string[]) => Result | Promise<Result>
+
+/** A call's result is passed on as the server gave it. */
+type Routes = {
+  readonly [Route in keyof Api]: Handler<Route extends 'POST /api/tools/call' ? CallResult : Answer<Route>>
+}
+
+const ROUTES: Routes = {
+  'GET /api/status': ({ hub }) => ({ version: VERSION, config: configDigest(hub.snapshot) }),
+  'GET /api/servers': ({ hub }) => ({ servers: hub.servers.status() }),
+  'GET /api/servers/check': async ({ hub, query, signal }) => ({
+    servers: await checkServers(hub, { names: query.getAll('server'), idle: false, signal }),
+  }),
+  'POST /api/servers/NAME/ACTION': async ({ hub, body }, name = '', action) => {
+    switch (action) {
+      case 'restart':
+        return { server: await hub.servers.reconnect(name) }
+      case 'enable':
+        return { server: await hub.servers.enable(name) }
+      case 'disable':
+        return { server: await hub.servers.disable(name) }
+      default: {
+        const visible = body.length === 0 ? hub.servers.get(name).state === 'hidden' : visibleIn(body)
+        return { server: await hub.servers.toggle(name, visible) }
+      }
+    }
+  },
+  'GET /api/tools': ({ hub, query, signal }) => tools(hub, query, signal),
+  'POST /api/tools/call': ({ hub, body, signal }) => callTool(hub, body, signal),
+  'GET /api/resources': ({ hub, query, signal }) => resources(hub, query, signal),
+  'GET /api/resources/templates': ({ hub, query, signal }) => resourceTemplates(hub, query, signal),
+  'GET /api/prompts': ({ hub, query, signal }) => prompts(hub, query, signal),
+  'POST /api/read': ({ hub, body, signal }) => read(hub, body, signal),
+  'POST /api/prompts/get': ({ hub, body, signal }) => getPrompt(hub, body, signal),
+  'GET /api/calls': ({ hub, query }) => listCalls(hub, query),
+  'GET /api/usage': ({ hub, query }) => usage(hub, query),
+  'GET /api/usage/verify': ({ hub }) => verify(hub),
+  'GET /api/usage/totals': ({ hub }) => totals(hub),
+  'GET /api/energy': ({ hub }) => energy(hub),
+  'GET /api/energy/AGENT': ({ hub }, agent = '') => agentEnergy(hub, agent),
+  'POST /api/energy/AGENT/refill': ({ hub, body }, agent = '') => refill(hub, agent, body),
+  'GET /api/approvals': ({ hub, query }) => listApprovals(hub, query),
+  'GET /api/approvals/rules': ({ hub }) => listRules(hub),
+  'GET /api/approvals/statistics': ({ hub, query }) => approvalStatistics(hub, query),
+  'GET /api/approvals/ID': ({ hub }, id = '') => showApproval(hub, id),
+  'POST /api/approvals/ID': ({ hub, body }, id = '') => answerApproval(hub, id, body),
+  'DELETE /api/approvals/rules/ID': ({ hub }, id = '') => removeRule(hub, id),
+  'GET /api/pins': ({ hub, query }) => listPins(hub, query),
+  'GET /api/pins/diff': ({ hub, query }) => diffPin(hub, query),
+  'POST /api/pins/accept': ({ hub, body }) => acceptPin(hub, body),
+  'GET /api/agents': ({ hub, host }) => listAgents(hub, host.agents),
+  'GET /api/agents/AGENT/token': ({ hub }, agent = '') => tokensOf(hub, agent),
+  'POST /api/agents/AGENT/token': ({ hub, host, query }, agent = '') => newToken(hub, host, agent, query),
+  'DELETE /api/agents/AGENT/token': ({ hub, host, query }, agent = '') =>
+    removeTokens(hub, host, agent, query),
+  'GET /api/access': ({ hub, query }) => access(hub, query),
+}
+
+/** What stands for a part of the path; the name of a worker has a slash in it. */
+const PARTS: Readonly<Record<string, string>> = {
+  NAME: '([^/]+)',
+  ID: '([^/]+)',
+  AGENT: '(.+?)',
+  ACTION: '(restart|enable|disable|toggle)',
+}
+
+const FIXED: ReadonlyMap<string, Handler<object>> = new Map(
+  Object.entries(ROUTES).filter(([route]) => !/\/[A-Z]+/.test(route)),
+)
+
+const PATTERNS: readonly (readonly [RegExp, Handler<object>])[] = Object.entries(ROUTES)
+  .filter(([route]) => !FIXED.has(route))
+  .map(([route, handler]) => {
+    const pattern = route.replace(/(?<=\/)[A-Z]+/g, (part) => PARTS[part] ?? part)
+    return [new RegExp(`^${pattern}$`), handler]
+  })
+
+const NO_BODY = Buffer.alloc(0)
 
 const STATUS: Readonly<Partial<Record<Code, number>>> = {
   SERVER_UNKNOWN: 404,
@@ -57,112 +164,14 @@ const STATUS: Readonly<Partial<Record<Code, number>>> = {
   CALL_TIMEOUT: 504,
 }
 
-async function route(
-  hub: Hub,
-  request: IncomingMessage,
-  response: ServerResponse,
-  tokensChanged: () => Promise<void>,
-): Promise<object | undefined> {
-  const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://localhost')
-  const what = `${request.method} ${pathname}`
-  switch (what) {
-    case 'GET /api/status':
-      return { version: VERSION, config: configDigest(hub.snapshot) }
-    case 'GET /api/servers':
-      return { servers: hub.servers.status() }
-    case 'GET /api/tools':
-      return listTools(hub, query)
-    case 'POST /api/tools/call': {
-      const gone = new AbortController()
-      response.once('close', () => gone.abort())
-      const body = await readBody(request, response)
-      return body && (await callTool(hub, body, gone.signal))
-    }
-    case 'GET /api/calls':
-      return await listCalls(hub, query)
-    case 'GET /api/usage':
-      return await usage(hub, query)
-    case 'GET /api/usage/verify':
-      return await verify(hub)
-    case 'GET /api/usage/totals':
-      return await totals(hub)
-    case 'GET /api/energy':
-      return await energy(hub)
-    case 'GET /api/approvals':
-      return await listApprovals(hub, query)
-    case 'GET /api/approvals/rules':
-      return await listRules(hub)
-    case 'GET /api/approvals/statistics':
-      return await approvalStatistics(hub, query)
-    case 'GET /api/pins':
-      return await listPins(hub, query)
-    case 'GET /api/pins/diff':
-      return await diffPin(hub, query)
-    case 'POST /api/pins/accept': {
-      const body = await readBody(request, response)
-      return body && (await acceptPin(hub, body))
-    }
+function handlerOf(what: string): (asked: Asked) => object | Promise<object> {
+  const fixed = FIXED.get(what)
+  if (fixed) return fixed
+  for (const [pattern, handler] of PATTERNS) {
+    const [, ...names] = pattern.exec(what) ?? []
+    if (names.length > 0) return (asked) => handler(asked, ...names.map(decoded))
   }
-  const [, rule] = /^\/api\/approvals\/rules\/([^/]+)$/.exec(pathname) ?? []
-  if (rule !== undefined && request.method === 'DELETE') return await removeRule(hub, decoded(rule))
-  const [, asked] = /^\/api\/approvals\/([^/]+)$/.exec(pathname) ?? []
-  if (asked !== undefined && request.method === 'GET') return await showApproval(hub, decoded(asked))
-  if (asked !== undefined && request.method === 'POST') {
-    const body = await readBody(request, response)
-    return body && (await answerApproval(hub, decoded(asked), body))
-  }
-  const [, whose, refilled] = /^\/api\/energy\/(.+?)(\/refill)?$/.exec(pathname) ?? []
-  if (whose !== undefined && refilled === undefined && request.method === 'GET')
-    return await agentEnergy(hub, decoded(whose))
-  if (whose !== undefined && refilled !== undefined && request.method === 'POST') {
-    const body = await readBody(request, response)
-    return body && (await refill(hub, decoded(whose), body))
-  }
-  const [, agent] = /^\/api\/agents\/(.+)\/token$/.exec(pathname) ?? []
-  if (agent !== undefined) return await token(hub, request, decoded(agent), query, tokensChanged)
-  const [, name, action] = /^\/api\/servers\/([^/]+)\/(restart|enable|disable|toggle)$/.exec(pathname) ?? []
-  if (name === undefined || request.method !== 'POST')
-    throw new Fault('USAGE', `${what} is not known`, { hint: 'see docs/gateway.md' })
-  const server = decoded(name)
-  switch (action) {
-    case 'restart':
-      return { server: await hub.servers.reconnect(server) }
-    case 'enable':
-      return { server: await hub.servers.enable(server) }
-    case 'disable':
-      return { server: await hub.servers.disable(server) }
-    default: {
-      const body = await readBody(request, response)
-      if (body === undefined) return undefined
-      const visible = body.length === 0 ? hub.servers.get(server).state === 'hidden' : visibleIn(body)
-      return { server: await hub.servers.toggle(server, visible) }
-    }
-  }
-}
-
-async function token(
-  hub: Hub,
-  { method }: IncomingMessage,
-  agent: string,
-  query: URLSearchParams,
-  tokensChanged: () => Promise<void>,
-): Promise<object> {
-  const { agents } = hub.store
-  // Only of agents there are: a token for a name nobody has would wait for somebody to take it.
-  if (method !== 'DELETE') hub.actor(agent)
-  if (method === 'GET') return { agent, tokens: await shownTokens(agents, agent) }
-  const life = query.get('life') === null ? undefined : Number(query.get('life'))
-  if (life !== undefined && !(life > 0 && Number.isFinite(life)))
-    throw new Fault('USAGE', 'life is no number of milliseconds')
-  const answer =
-    method === 'DELETE'
-      ? { agent, revoked: await revokeTokens(agents, agent, query.get('id') ?? undefined) }
-      : await makeToken(agents, agent, {
-          life,
-          replace: query.get('replace') === 'true',
-        })
-  await tokensChanged()
-  return answer
+  throw new Fault('USAGE', `${what} is not known`, { hint: 'see docs/gateway.md' })
 }
 
 /** The result as the server gave it. */

@@ -232,7 +232,7 @@ export class Gateway {
   ): Promise<void> {
     if (path.startsWith('/api/')) {
       if (actor.kind !== 'owner') return refuse(response, 403, 'this is for the owner')
-      return await serveApi(this.#hub, request, response, () => this.refreshTokens())
+      return await serveApi(this.#hub, request, response, this)
     }
     const scope = scopeOf(path)
     if (scope === undefined)

@@ -3,7 +3,8 @@
 import { sha256 } from '../base/digest.ts'
 
 /** How server (`s`) and tool (`t`) are written together. */
-export type NamingScheme = 'mcp__s__t' | 'mcp_s_t' | 's__t' | 's_t'
+export const NAMING_SCHEMES = ['mcp__s__t', 'mcp_s_t', 's__t', 's_t'] as const
+export type NamingScheme = (typeof NAMING_SCHEMES)[number]
 
 /** Busbar's own tools, whose names no server's tool may take. */
 export const OWN_NAMES: ReadonlySet<string> = new Set([

@@ -1,14 +1,11 @@
 // `busbar explain AGENT SERVER[/TOOL]`: the decision, step by step.
 
-import { Fault } from '../../base/fault.ts'
-import { verdictOn } from '../../call/admit.ts'
-import type { Step } from '../../policy/decide.ts'
-import { type ExplainedStep, explain } from '../../policy/explain.ts'
+import type { ExplainedStep } from '../../policy/explain.ts'
 import { command } from '../command.ts'
 import { nearPath } from '../describe.ts'
 import { EXIT } from '../exit.ts'
-import type { Output } from '../output.ts'
-import { withHub } from '../private-hub.ts'
+import { safe } from '../output.ts'
+import { withServers } from '../servers.ts'
 
 export const spec = command({
   summary: 'why an agent may call a tool or not',
@@ -24,16 +21,10 @@ Examples:
   run: async (session, [agent = '', address = '']) => {
     const { out } = session
     const loaded = await session.load({ warnings: false })
-    const { server, tool } = partsOf(address)
-    await withHub(session, loaded, {}, async (hub) => {
-      const actor = hub.actor(agent)
-      const steps: Step[] = []
-      const native = tool === undefined && hub.context.registry.native(server) !== undefined
-      const target = native ? { server: '', tool: server } : { server, tool }
-      const decision = verdictOn(hub.context, actor, target, (step) => steps.push(step))
-      const told = explain(loaded.active, { agent, ...target }, decision, steps)
+    await withServers(session, loaded, async (servers) => {
+      const told = await servers.explain(agent, address)
       const { verdict, reason, risk, fix } = told
-      out.answer({ agent, address, ...told }, () => [
+      out.answer(told, () => [
         `${out.style('bold', verdict)}: ${reason}`,
         '',
         ...out.table(
@@ -45,7 +36,10 @@ Examples:
           ? []
           : ['', `${verdict === 'deny' ? 'To allow it' : 'To be asked less'}: ${fix}`]),
       ])
-      unknownNote(out, hub.context.manager.find(target.server)?.known ?? true, target.server)
+      if (!told.known)
+        out.note(
+          `${safe(address.split(/[/:]/, 1)[0] ?? address)} was never up, so what its tools are said to do is not known yet`,
+        )
       if (verdict === 'deny') process.exitCode = EXIT.denied
     })
   },
@@ -53,19 +47,7 @@ Examples:
 
 // --- internal ---
 
-function partsOf(address: string): { server: string; tool: string | undefined } {
-  const cut = address.search(/[/:]/)
-  if (cut < 0) return { server: address, tool: undefined }
-  const [server, tool] = [address.slice(0, cut), address.slice(cut + 1)]
-  if (server !== '' && tool !== '') return { server, tool }
-  throw new Fault('USAGE', `"${address}" names no tool`, { hint: 'write server or server/tool' })
-}
-
 function whereOf({ file, line }: ExplainedStep): string {
   if (file === undefined) return ''
   return `${nearPath(file)}${line === undefined ? '' : `:${line}`}`
-}
-
-function unknownNote(out: Output, known: boolean, server: string): void {
-  if (!known) out.note(`${server} was never up, so what its tools are said to do is not known yet`)
 }

@@ -11,11 +11,13 @@ import { failOnErrors } from '../session.ts'
 export const spec = command({
   summary: 'list servers',
   words: '[name...]',
-  options: { check: { about: 'start them and see whether they answer' } },
+  options: { check: { about: 'see whether they answer, starting those that do not run' } },
   help: `
 Statuses: pending (ready to start), failed (cannot start as it is), disabled. Nothing is started or contacted, unless
 --check is given: then every server that is on and trusted is started, together, or only those that are named. What
 comes of it is connected, failed or needs-auth; exit 4 when one failed, 3 when one only needs a sign-in.
+Where a gateway runs that follows the same configuration, --check tells how its servers are and starts no second ones: it
+starts what is named and not up. To try one that failed again at once: busbar restart NAME
 
 Examples:
   busbar list

@@ -9,17 +9,18 @@ export const spec = command({
   words: '[server]',
   options: { agent: { value: 'name', about: 'only what this agent may use' } },
   help: `
+Asks the running gateway where it follows the same configuration; else the servers are started for this, and ended again.
+
 Examples:
   busbar prompts
   busbar prompts docs --json`,
   run: async (session, [server], { agent }) =>
     await listThings(session, {
       command: 'prompts',
-      key: 'prompts',
+      kind: 'prompts',
       capability: 'prompts',
       server,
       agent,
-      list: (handle, name, signal) => handle.prompts(name, { signal }),
       headings: ['SERVER', 'PROMPT', 'ARGUMENTS', 'DESCRIPTION'],
       row: (item) => [
         item.server,

@@ -4,9 +4,8 @@ import { Fault } from '../../base/fault.ts'
 import { isRecord } from '../../base/record.ts'
 import { command } from '../command.ts'
 import { safe } from '../output.ts'
-import { withHub } from '../private-hub.ts'
 import { checkOutput, saveFile } from '../save-file.ts'
-import { namedServer } from '../settle.ts'
+import { withServers } from '../servers.ts'
 
 export const spec = command({
   summary: 'read a resource',
@@ -17,30 +16,26 @@ export const spec = command({
     agent: { value: 'name', about: 'as this agent, with what it may use' },
   },
   help: `
-Text goes to stdout; what is no text goes to a file or a pipe, byte for byte.
+Text goes to stdout; what is no text goes to a file or a pipe, byte for byte. Asks the running gateway where it follows the
+same configuration; else the server is started for this, and ended again.
 
 Examples:
   busbar read docs docs://intro
   busbar read camera camera://front --output front.jpg
   busbar read docs docs://intro --json`,
   run: async (session, [server = '', uri = ''], options) => {
-    const { out, signal } = session
+    const { out } = session
     checkOutput(options)
     const loaded = await session.load({ warnings: false })
-    await withHub(session, loaded, {}, async (hub, line) => {
-      const connection = namedServer(hub, loaded, options.agent, server)
-      line.show(`starting ${server}`)
-      await connection.ready(signal)
-      line.show(`reading ${uri}`)
-      const result = await hub.as(options.agent).read(server, uri, { signal })
-      line.end()
-      const contents = contentsOf(result, server)
-      const { output } = options
-      if (output !== undefined) saveFile(output, bytesOf(contents), options)
-      if (out.json) out.answer(result, () => '')
-      else if (output === undefined) print(contents, (data) => out.raw(data))
-      else out.note(`wrote ${output}`)
-    })
+    const result = await withServers(session, loaded, (servers) =>
+      servers.read({ agent: options.agent, server, uri }),
+    )
+    const contents = contentsOf(result, server)
+    const { output } = options
+    if (output !== undefined) saveFile(output, bytesOf(contents), options)
+    if (out.json) out.answer(result, () => '')
+    else if (output === undefined) print(contents, (data) => out.raw(data))
+    else out.note(`wrote ${output}`)
   },
 })
 

@@ -11,6 +11,7 @@ export const spec = command({
     agent: { value: 'name', about: 'only what this agent may use' },
   },
   help: `
+Asks the running gateway where it follows the same configuration; else the servers are started for this, and ended again.
 Read one with: busbar read SERVER URI
 
 Examples:
@@ -20,12 +21,10 @@ Examples:
   run: async (session, [server], { templates, agent }) =>
     await listThings(session, {
       command: 'resources',
-      key: templates ? 'resourceTemplates' : 'resources',
+      kind: templates ? 'resourceTemplates' : 'resources',
       capability: 'resources',
       server,
       agent,
-      list: (handle, name, signal) =>
-        templates ? handle.resourceTemplates(name, { signal }) : handle.resources(name, { signal }),
       headings: ['SERVER', 'URI', 'TYPE', 'NAME'],
       row: (item) => [
         item.server,

@@ -1,14 +1,13 @@
 // `busbar tools [SERVER]`: the tools of one server, or of all that start by themselves.
 
-import { Fault } from '../../base/fault.ts'
-import type { AgentHandle, AgentTool } from '../../call/handle.ts'
-import type { Connection } from '../../connect/connection.ts'
-import type { ToolFormat } from '../../registry/formats/project.ts'
-import type { NamingScheme } from '../../registry/names.ts'
+import type { AgentTool } from '../../call/handle.ts'
+import { oneOf } from '../../gateway/api-lists.ts'
+import { TOOL_FORMATS } from '../../registry/formats/project.ts'
+import { NAMING_SCHEMES } from '../../registry/names.ts'
 import { command } from '../command.ts'
-import { gather, notStarted } from '../gather.ts'
+import { notStarted, tellServers, type UpServer } from '../gather.ts'
 import type { Output } from '../output.ts'
-import { withHub } from '../private-hub.ts'
+import { withServers } from '../servers.ts'
 import { failOnErrors } from '../session.ts'
 
 export const spec = command({
@@ -21,8 +20,9 @@ export const spec = command({
     search: { value: 'words', about: 'only those that fit these words, best first' },
   },
   help: `
-Starts the server that is named, or all that start by themselves, lists their tools, and ends them again. A server that
-fails is said and the others are shown; exit 4 when the named one or all of them failed.
+Asks the running gateway where it follows the same configuration; else starts the server that is named, or all that start by
+themselves, lists their tools, and ends them again. A server that fails is said and the others are shown; exit 4 when the
+named one or all of them failed.
 
 Examples:
   busbar tools
@@ -32,30 +32,27 @@ Examples:
   busbar tools --search 'open an issue'`,
   run: async (session, [server], { agent, search, ...projection }) => {
     const { out } = session
-    const format = formatOf(projection.format)
-    const naming = namingOf(projection.naming)
+    const format = oneOf('--format', TOOL_FORMATS, projection.format ?? null)
+    const naming = oneOf('--naming', NAMING_SCHEMES, projection.naming ?? null)
     const loaded = await session.load({ warnings: server === undefined })
-    await withHub(session, loaded, { sayFailures: server === undefined }, async (hub, line) => {
-      const { up, idle, reason } = await gather(session, loaded, hub, { server, agent, line })
-      for (const { name, errors } of up.map((connection) => connection.status()))
-        for (const { message } of errors) out.warn(`${name}: ${message}`)
+    await withServers(session, loaded, async (servers) => {
+      const answer = await servers.tools({ server, agent, search, format, naming })
+      const { up, idle, reason } = tellServers(session, loaded, agent, answer.servers)
+      for (const { name, errors } of up) for (const message of errors) out.warn(`${name}: ${message}`)
       const shown = new Set([...up, ...idle].map(({ name }) => name))
-      await hub.energy?.estimates.ready()
-      const handle = hub.as(agent)
-      const seen = handle
-        .tools(server)
-        .filter((tool) => shown.has(tool.server) || (agent !== undefined && tool.server === ''))
-      const tools = search === undefined ? seen : found(handle, search, seen)
+      const tools = answer.tools.filter(
+        (tool) => shown.has(tool.server) || (agent !== undefined && tool.server === ''),
+      )
       const none =
-        tools.length > 0 ? undefined : noneReason({ search, reason, agent, empty: handle.whyEmpty(), up })
+        tools.length > 0 ? undefined : noneReason({ search, reason, agent, empty: answer.reason, up })
       if (out.json && none !== undefined) out.warn(none)
-      const unknown = idle.filter((connection) => !connection.known)
+      const unknown = idle.filter(({ known }) => !known)
       if (unknown.length > 0) out.warn(notStarted(unknown, 'tools'))
-      if (format === undefined) {
+      const { projected } = answer
+      if (projected === undefined) {
         out.answer({ tools: tools.map(forPrograms) }, () => none ?? table(tools, out))
         return
       }
-      const projected = handle.toolsFor({ server, format, naming })
       for (const { address, reason: why } of projected.leftOut) out.warn(`${address} is left out: ${why}`)
       out.answer(projected, () => none ?? JSON.stringify(projected.tools, undefined, 2).split('\n'))
     })
@@ -65,40 +62,17 @@ Examples:
 
 // --- internal ---
 
-function formatOf(text: string | undefined): ToolFormat | undefined {
-  if (
-    text === undefined ||
-    text === 'anthropic' ||
-    text === 'openai' ||
-    text === 'gemini' ||
-    text === 'ai-sdk'
-  )
-    return text
-  throw new Fault('USAGE', `--format is "${text}"; expected anthropic, openai, gemini or ai-sdk`)
-}
-
-function namingOf(text: string | undefined): NamingScheme | undefined {
-  if (text === undefined || text === 'mcp__s__t' || text === 'mcp_s_t' || text === 's__t' || text === 's_t')
-    return text
-  throw new Fault('USAGE', `--naming is "${text}"; expected mcp__s__t, mcp_s_t, s__t or s_t`)
-}
-
-function found(handle: AgentHandle, words: string, seen: readonly AgentTool[]): AgentTool[] {
-  const byAddress = new Map(seen.map((tool) => [tool.address, tool]))
-  return handle.search(words, 20).flatMap(({ address }) => byAddress.get(address) ?? [])
-}
-
 function noneReason(about: {
   search: string | undefined
   reason: string | undefined
   agent: string | undefined
   empty: string | undefined
-  up: readonly Connection[]
+  up: readonly UpServer[]
 }): string {
   const { search, reason, agent, empty, up } = about
   if (search !== undefined && empty === undefined) return `No tool fits "${search}".`
   if (reason !== undefined) return reason
-  const kept = agent !== undefined && up.some((connection) => connection.tools.length > 0)
+  const kept = agent !== undefined && up.some(({ tools }) => tools > 0)
   if (!kept) return whyNone(up)
   return empty ?? `${agent} may use none of the tools of ${up.map(({ name }) => name).join(', ')}.`
 }
@@ -138,10 +112,10 @@ function oneLine({ description, title }: AgentTool): string {
   return line.length > 90 ? `${line.slice(0, 89)}…` : line
 }
 
-function whyNone(up: readonly Connection[]): string {
+function whyNone(up: readonly UpServer[]): string {
   if (up.length === 0) return 'No server was started, and none is known from an earlier run.'
   const names = up.map(({ name }) => name).join(', ')
-  const chosen = up.some(({ plan }) => plan.filters)
+  const chosen = up.some(({ filtered }) => filtered)
   const left = chosen ? ' that tools.include and tools.exclude leave' : ''
   return `${names} ${up.length > 1 ? 'have' : 'has'} no tools${left}.`
 }

@@ -7,7 +7,8 @@ import { type Read, readArguments } from './read.ts'
 import type { Shape } from './shape.ts'
 import { writeShape } from './write.ts'
 
-export type ToolFormat = 'anthropic' | 'openai' | 'gemini' | 'ai-sdk'
+export const TOOL_FORMATS = ['anthropic', 'openai', 'gemini', 'ai-sdk'] as const
+export type ToolFormat = (typeof TOOL_FORMATS)[number]
 
 export interface Projectable {
   /** As the model is to see it: already projected. */

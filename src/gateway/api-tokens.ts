@@ -1,0 +1,46 @@
+// Agents' tokens, for the owner: made, listed without being told again, revoked.
+
+import { Fault } from '../base/fault.ts'
+import type { Hub } from '../hub.ts'
+import type { Answer } from './api-types.ts'
+import { makeToken, revokeTokens, shownTokens } from './tokens.ts'
+
+/** Takes over tokens that were made or revoked. */
+interface Refreshing {
+  refreshTokens(): Promise<void>
+}
+
+/** `GET /api/agents/NAME/token` */
+export async function tokensOf(hub: Hub, agent: string): Promise<Answer<'GET /api/agents/AGENT/token'>> {
+  hub.actor(agent)
+  return { agent, tokens: await shownTokens(hub.store.agents, agent) }
+}
+
+/** `POST /api/agents/NAME/token?life=&replace=` */
+export async function newToken(
+  hub: Hub,
+  host: Refreshing,
+  agent: string,
+  query: URLSearchParams,
+): Promise<Answer<'POST /api/agents/AGENT/token'>> {
+  // Only of agents there are: a token for a name nobody has would wait for somebody to take it.
+  hub.actor(agent)
+  const life = query.get('life') === null ? undefined : Number(query.get('life'))
+  if (life !== undefined && !(life > 0 && Number.isFinite(life)))
+    throw new Fault('USAGE', 'life is no number of milliseconds')
+  const made = await makeToken(hub.store.agents, agent, { life, replace: query.get('replace') === 'true' })
+  await host.refreshTokens()
+  return made
+}
+
+/** `DELETE /api/agents/NAME/token?id=` */
+export async function removeTokens(
+  hub: Hub,
+  host: Refreshing,
+  agent: string,
+  query: URLSearchParams,
+): Promise<Answer<'DELETE /api/agents/AGENT/token'>> {
+  const revoked = await revokeTokens(hub.store.agents, agent, query.get('id') ?? undefined)
+  await host.refreshTokens()
+  return { agent, revoked }
+}
