@@ -45,6 +45,7 @@ export type {
   AgentView,
   Answer as ApiAnswer,
   Api,
+  ApiEvent,
   ApiFault,
   ApprovalAnswer,
   CheckedServer,

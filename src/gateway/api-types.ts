@@ -7,10 +7,12 @@ import type { Listed } from '../call/request.ts'
 import type { ToolResult } from '../call/result.ts'
 import type { Agent } from '../config/schema-agent.ts'
 import type { ServerStatus } from '../connect/status.ts'
+import type { HubEvent } from '../hub.ts'
 import type { AgentEnergy, AgentHistory } from '../policy/energy-report.ts'
 import type { Explanation } from '../policy/explain.ts'
 import type { Preset } from '../policy/facts.ts'
 import type { PinDiff, ShownPin } from '../policy/pin-shown.ts'
+import type { EndedCall } from '../record/ended.ts'
 import type { NamingScheme } from '../registry/names.ts'
 import type {
   ErrorPattern,
@@ -157,6 +159,18 @@ export interface ApprovalAnswer {
   readonly remember?: 'tool' | 'server' | undefined
   /** Who answers; default: owner. */
   readonly by?: string | undefined
+}
+
+/** An event of `GET /api/events`: its type, and with it the data. After a `reset` with nothing, events were missed. */
+export type ApiEvent =
+  | { readonly type: 'server-status'; readonly server: string; readonly status: EventStatus }
+  | { readonly type: 'approval'; readonly approval: ApprovalView }
+  | ({ readonly type: 'call' } & EndedCall)
+  | Exclude<HubEvent, { type: 'server-status' | 'approval' | 'notification' | 'closed' }>
+
+/** A server's status without what is long; `tools` is how many. */
+type EventStatus = Omit<ServerStatus, 'tools' | 'config' | 'instructions'> & {
+  readonly tools: number
 }
 
 /** Each route with what it is sent and what it answers. Names in capitals stand for a part of the path. */

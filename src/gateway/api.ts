@@ -25,12 +25,14 @@ import { acceptPin, diffPin, listPins } from './api-pins.ts'
 import { newToken, removeTokens, tokensOf } from './api-tokens.ts'
 import type { Answer, Api } from './api-types.ts'
 import { readBody } from './body.ts'
+import type { EventFeed } from './events.ts'
 import { json } from './json.ts'
 
 /** What it needs of the gateway besides its hub. */
 export interface ApiHost {
   /** Agents that can sign in. */
   readonly agents: readonly string[]
+  readonly feed: EventFeed
   /** Takes over tokens that were made or revoked. */
   refreshTokens(): Promise<void>
 }
@@ -46,6 +48,7 @@ export async function serveApi(
   response.once('close', () => gone.abort())
   const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://localhost')
   try {
+    if (request.method === 'GET' && pathname === '/api/events') return host.feed.serve(request, response)
     const body = request.method === 'POST' ? await readBody(request, response) : NO_BODY
     if (body === undefined) return
     const asked: Asked = { hub, host, query, body, signal: gone.signal }
@@ -161,6 +164,7 @@ const STATUS: Readonly<Partial<Record<Code, number>>> = {
   APPROVAL_UNKNOWN: 409,
   OUT_OF_ENERGY: 429,
   LOOP_STOPPED: 429,
+  SERVER_BUSY: 429,
   CALL_TIMEOUT: 504,
 }
 

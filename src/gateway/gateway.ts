@@ -12,6 +12,7 @@ import type { Hub } from '../hub.ts'
 import { type Actor, OWNER } from '../policy/access.ts'
 import type { Token } from '../store/policy.ts'
 import { serveApi } from './api.ts'
+import { EventFeed } from './events.ts'
 import { checkExposure, isHostAllowed, isOriginAllowed } from './guard.ts'
 import { serveMcp } from './http-endpoint.ts'
 import { agentsIn, Identities, type Known, ownerToken, readTokens } from './identify.ts'
@@ -19,6 +20,7 @@ import { json } from './json.ts'
 import { asksForStream, Limits, type Share } from './limits.ts'
 import { serveUpgrade } from './lines-upgrade.ts'
 import { McpEndpoint } from './mcp.ts'
+import { Metrics } from './metrics.ts'
 import { refuse, refuseForNow } from './refuse.ts'
 import { sessionKey } from './session-id.ts'
 import { FailedSignIns } from './sign-ins.ts'
@@ -31,6 +33,8 @@ export interface GatewayOptions {
 }
 
 export class Gateway {
+  readonly metrics: Metrics
+  readonly feed: EventFeed
   readonly #hub: Hub
   readonly #options: GatewayOptions
   readonly #identities = new Identities()
@@ -52,6 +56,8 @@ export class Gateway {
     this.#options = options
     this.#settings = hub.snapshot.config.gateway
     this.#limits = new Limits(this.#settings.limits)
+    this.metrics = new Metrics(hub)
+    this.feed = new EventFeed(hub)
     this.#endpoint = new McpEndpoint(hub, {
       key: sessionKey(ownerToken(hub.places, hub.snapshot.env)),
       mostSessions: () => this.#settings.limits.sessions,
@@ -113,6 +119,8 @@ export class Gateway {
   /** Ends everything that is open. The servers are the hub's concern. */
   async close(): Promise<void> {
     this.refuse()
+    this.feed.close()
+    this.metrics.close()
     const ended = this.#servers.map(
       (server) =>
         new Promise<void>((resolve) => (server.listening ? server.close(() => resolve()) : resolve())),
@@ -198,7 +206,7 @@ export class Gateway {
       guarded &&
       !(isHostAllowed(headers.host, allowedHosts) && isOriginAllowed(headers.origin, allowedHosts))
     )
-      return refuse(response, 403, 'this host or origin is not allowed')
+      return this.#refuse('host', response, 403, 'this host or origin is not allowed')
     if (request.rawHeaders.length > 2 * limits.headerCount)
       return refuse(response, 431, `more than ${limits.headerCount} headers`)
     if (path === '/healthz') return json(response, 200, { ok: true })
@@ -207,14 +215,20 @@ export class Gateway {
       const tooMuch =
         headers.authorization &&
         this.#failedSignIns.add(request.socket.remoteAddress ?? '', limits.failedSignIns)
-      if (tooMuch) return refuseForNow(response, 429, 'GATEWAY_LIMIT', tooMuch)
+      if (tooMuch) {
+        this.metrics.refused('sign-ins')
+        return refuseForNow(response, 429, 'GATEWAY_LIMIT', tooMuch)
+      }
       response.setHeader('www-authenticate', 'Bearer realm="busbar"')
-      return refuse(response, 401, 'a token is needed: Authorization: Bearer …')
+      return this.#refuse('token', response, 401, 'a token is needed: Authorization: Bearer …')
     }
     if (this.#closing) return refuseForNow(response, 503, 'CLOSED', STOPPING)
     const stays = asksForStream(request)
     const share = this.#limits.enter(actor, stays)
-    if ('reason' in share) return refuseForNow(response, 429, 'GATEWAY_LIMIT', share)
+    if ('reason' in share) {
+      this.metrics.refused('limit')
+      return refuseForNow(response, 429, 'GATEWAY_LIMIT', share)
+    }
     if (stays) response.once('close', () => share.leave(true))
     try {
       await this.#answer(request, response, actor, path, share)
@@ -230,14 +244,20 @@ export class Gateway {
     path: string,
     share: Share,
   ): Promise<void> {
-    if (path.startsWith('/api/')) {
-      if (actor.kind !== 'owner') return refuse(response, 403, 'this is for the owner')
+    if (path === '/metrics' || path.startsWith('/api/')) {
+      if (actor.kind !== 'owner') return this.#refuse('owner', response, 403, 'this is for the owner')
+      if (path === '/metrics') return await this.metrics.serve(response)
       return await serveApi(this.#hub, request, response, this)
     }
     const scope = scopeOf(path)
     if (scope === undefined)
       return refuse(response, 404, 'there is nothing here; the endpoints are /mcp and /mcp/SERVER')
     await serveMcp(this.#endpoint, actor, scope.server, request, response, share)
+  }
+
+  #refuse(reason: string, response: ServerResponse, status: number, message: string): void {
+    this.metrics.refused(reason)
+    refuse(response, status, message)
   }
 }
 

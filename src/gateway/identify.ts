@@ -33,7 +33,7 @@ export class Identities {
 
   /** Agents that can sign in. */
   get agents(): string[] {
-    return agentsIn(this.#known)
+    return agentsIn(this.#known.filter(({ until }) => Date.now() < until))
   }
 
   /** The actor of an Authorization header, or undefined. */
