@@ -102,9 +102,11 @@ export class EventFeed {
 
   #tell({ type, ...data }: ApiEvent): void {
     this.#last += 1
+    const { scrub } = this.#hub.context.recording() ?? {}
+    const clean = (_: string, value: unknown) => (scrub && typeof value === 'string' ? scrub(value) : value)
     // JSON has no line breaks of its own, so whatever a text says, it stays data.
     const text = Buffer.from(
-      `id: ${this.#epoch}.${this.#last}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`,
+      `id: ${this.#epoch}.${this.#last}\nevent: ${type}\ndata: ${JSON.stringify(data, clean)}\n\n`,
     )
     this.#keep(text)
     for (const response of this.#readers) {
