@@ -21,7 +21,7 @@ export function owner(sandbox: Sandbox, { url }: Gateway) {
   }
 }
 
-export interface Event {
+interface Event {
   readonly id: string
   readonly event: string
   readonly data: Answer

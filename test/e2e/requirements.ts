@@ -92,7 +92,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   done('E3', 'one registry'),
   done('E4', 'names with the server’s id'),
   planned('E5', 'the panel'),
-  partial('E6', 'the bridge', 'events'),
+  done('E6', 'the bridge'),
   done('E7', 'cached definitions'),
   done('E8', 'health checks'),
   done('E9', 'versions of tool schemas'),
