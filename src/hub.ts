@@ -35,7 +35,7 @@ import { PinWatch } from './policy/pin-watch.ts'
 import type { PinBoard } from './policy/pins.ts'
 import type { EndedCall } from './record/ended.ts'
 import type { ObservedBy } from './record/observe.ts'
-import { Records } from './record/records.ts'
+import { present, Records } from './record/records.ts'
 import { loadTracing, type Tracing } from './record/trace.ts'
 import type { NativeTool } from './registry/native.ts'
 import { Registry } from './registry/registry.ts'
@@ -191,7 +191,7 @@ export class Hub {
 
   /** @internal */
   get store(): Store {
-    return this.#kept.store
+    return present(this.#records).store
   }
 
   /** @internal Which definitions of tools were accepted. */
@@ -267,7 +267,7 @@ export class Hub {
 
   /** Tells of every call that is recorded, when it has ended, until the returned function is called. */
   onCall(listener: (call: EndedCall) => void): () => void {
-    return this.#kept.recorder.ended.add(listener)
+    return present(this.#records).recorder.ended.add(listener)
   }
 
   /** What happens from now on, as a stream; ends with the hub, or when the signal fires. */
@@ -342,11 +342,6 @@ export class Hub {
   }
 
   // --- internal ---
-
-  get #kept(): Records {
-    if (this.#records) return this.#records
-    throw new Fault('NOT_SUPPORTED', 'this hub keeps no record', { hint: 'leave out store: none' })
-  }
 
   async #do(name: string, action: (connection: Connection) => Promise<void>): Promise<ServerStatus> {
     const connection = this.#manager.get(name)

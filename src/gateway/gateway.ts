@@ -63,6 +63,7 @@ export class Gateway {
       mostSessions: () => this.#settings.limits.sessions,
       report: options.report,
     })
+    this.metrics.sessions = () => this.#endpoint.sessions.size
   }
 
   /** Listens, on the address and on the owner's socket. */

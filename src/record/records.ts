@@ -116,6 +116,12 @@ export class Records {
   }
 }
 
+/** For what makes no sense without a record. */
+export function present(records: Records | undefined): Records {
+  if (records) return records
+  throw new Fault('NOT_SUPPORTED', 'this hub keeps no record', { hint: 'leave out store: none' })
+}
+
 // --- internal ---
 
 /** What is kept of a call, by the configuration that is followed now. */

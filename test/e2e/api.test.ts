@@ -9,6 +9,12 @@ import { owner, ownerToken, readEvents } from './owner.ts'
 
 const plain = serverCommand('plain')
 
+const INITIALIZE = {
+  protocolVersion: '2025-11-25',
+  capabilities: {},
+  clientInfo: { name: 'test', version: '1' },
+}
+
 /** Who reads `/api/tools` knows what it gets; this compiles or it does not. */
 type Listed = Library.ApiAnswer<'GET /api/tools'>
 
@@ -255,6 +261,7 @@ test('[D15] what is counted can be scraped, with the owner’s token', async () 
   const ask = owner(sandbox, gateway)
   await askTool(gateway, 'plain', 'pid')
   await gateway.ask('plain', 'tools/call', { name: 'fail', arguments: {} })
+  await gateway.ask('plain', 'initialize', INITIALIZE)
   await gateway.ask('made-up', 'tools/call', { name: 'x', arguments: {} })
   await ask('POST /api/tools/call', { agent: 'shy', server: 'plain', tool: 'echo', arguments: { text: 'x' } })
   await (await fetch(`${gateway.url}/metrics`)).text()
@@ -278,7 +285,7 @@ test('[D15] what is counted can be scraped, with the owner’s token', async () 
     ['busbar_call_seconds_count{server="plain"}', 2],
     ['busbar_call_seconds_bucket{server="plain",le="+Inf"}', 2],
     ['busbar_approvals_waiting', 1],
-    ['busbar_sessions', 0],
+    ['busbar_sessions', 1],
     ['busbar_refused_requests_total{reason="token"}', 1],
     ['busbar_refused_requests_total{reason="host"}', 1],
   ] as const)

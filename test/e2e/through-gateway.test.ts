@@ -88,7 +88,8 @@ test('[B7][C4][D12] every command answers the same through the gateway, which al
   for (const command of COMMANDS) alone.push({ command, ...told(await sandbox.run(command)) })
   expect(starts(sandbox, 'starts')).toBeGreaterThan(2)
   expect(through).toEqual(alone)
-})
+  // Nearly sixty processes, one after the other.
+}, 180_000)
 
 test('[D12] a named server that nobody needed yet is started by the gateway, once, and stays up', async () => {
   const { sandbox } = place()
