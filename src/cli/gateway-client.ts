@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { request } from 'node:http'
 import { dirname } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { Fault } from '../base/fault.ts'
+import { type Code, Fault } from '../base/fault.ts'
 import { gatewaySocket, type Places, unsafeReason } from '../base/places.ts'
 import { isRecord } from '../base/record.ts'
 import type { Snapshot } from '../config/snapshot.ts'
@@ -75,14 +75,18 @@ export async function gatewayFollows(active: Snapshot, signal: AbortSignal): Pro
 
 // --- internal ---
 
-/** The digest of what the running gateway follows; undefined when none runs. */
+/** Milliseconds; a gateway that is there answers at once, unless the machine is very busy. */
+const PATIENCE = 10_000
+const STUCK: ReadonlySet<Code> = new Set<Code>(['CALL_CANCELLED', 'CALL_TIMEOUT'])
+
+/** The digest of what the running gateway follows; undefined when none runs. One that is stuck is a fault: not absent. */
 async function gatewayConfig(places: Places, signal: AbortSignal): Promise<string | undefined> {
   if (!existsSync(gatewaySocket(places))) return undefined
   try {
-    const asking = { method: 'GET', path: '/api/status', signal, timeout: 2_000 } as const
+    const asking = { method: 'GET', path: '/api/status', signal, timeout: PATIENCE } as const
     return (await askGateway<{ config: string }>(places, asking)).config
   } catch (error) {
-    if (error instanceof Fault && error.code !== 'CALL_CANCELLED') return undefined
+    if (error instanceof Fault && !STUCK.has(error.code)) return undefined
     throw error
   }
 }
@@ -90,7 +94,10 @@ async function gatewayConfig(places: Places, signal: AbortSignal): Promise<strin
 function unanswered(error: unknown, signal: AbortSignal, otherwise: string | undefined): unknown {
   if (!(error instanceof Error)) return error
   if (signal.aborted) return new Fault('CALL_CANCELLED', 'interrupted')
-  if (error.name === 'AbortError') return new Fault('CALL_TIMEOUT', 'the gateway did not answer in time')
+  if (error.name === 'AbortError')
+    return new Fault('CALL_TIMEOUT', 'the gateway did not answer in time', {
+      hint: 'try again; if it is stuck, stop it and start it anew: busbar up',
+    })
   const code = 'code' in error ? error.code : undefined
   if (code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'ENOTSOCK')
     return new Fault('GATEWAY_ABSENT', 'no gateway is running', {

@@ -79,14 +79,17 @@ test('[B7][C4][D12] every command answers the same through the gateway, which al
     return state('plain') === 'connected' && state('bare') === 'connected' && state('crash') === 'failed'
   })
   const through: object[] = []
-  for (const command of COMMANDS) through.push({ command, ...told(await sandbox.run(command)) })
-  expect([starts(sandbox, 'starts'), starts(sandbox, 'lazy-starts'), starts(sandbox, 'off-starts')]).toEqual([
-    2, 0, 0,
-  ])
+  const begun = () => ['starts', 'lazy-starts', 'off-starts'].map((log) => starts(sandbox, log))
+  const before = begun()
+  for (const command of COMMANDS) {
+    through.push({ command, ...told(await sandbox.run(command)) })
+    expect([command, begun()]).toEqual([command, before])
+  }
+  expect(before.slice(1)).toEqual([0, 0])
   await gateway.end('SIGTERM')
   const alone: object[] = []
   for (const command of COMMANDS) alone.push({ command, ...told(await sandbox.run(command)) })
-  expect(starts(sandbox, 'starts')).toBeGreaterThan(2)
+  expect(starts(sandbox, 'starts')).toBeGreaterThan(before[0] ?? 0)
   expect(through).toEqual(alone)
   // Nearly sixty processes, one after the other.
 }, 180_000)
@@ -105,13 +108,15 @@ test('[D12] a named server that nobody needed yet is started by the gateway, onc
   expect(starts(sandbox, 'starts')).toBe(0)
   // The schema is known only once it is up: a number, not a text, is what it must get.
   expect((await sandbox.run(['call', 'lazy/add', 'a=1', 'b=2'])).stdout).toContain('3')
+  // On a busy machine it may take more than one process to find out which era a server is of.
+  const begun = starts(sandbox, 'starts')
   expect((await sandbox.run(['tools', 'lazy'])).stdout).toContain('lazy/echo')
   expect((await sandbox.run(['resources', 'lazy', '--json'])).json.resources).toHaveLength(2)
   expect((await sandbox.run(['prompts', 'lazy'])).stdout).toContain('greet')
   expect((await sandbox.run(['read', 'lazy', 'test://text'])).stdout).toContain('Grüße')
   const checked = await sandbox.run(['list', '--check', '--json'])
   expect(checked.json.servers).toMatchObject([{ name: 'lazy', status: 'connected' }])
-  expect(starts(sandbox, 'starts')).toBe(1)
+  expect(starts(sandbox, 'starts')).toBe(begun)
   expect(processesOf(sandbox.root).filter((line) => line.includes('--mode'))).toHaveLength(1)
   const { answer } = await owner(sandbox, gateway)('GET /api/calls?tool=%23resources/read')
   expect(answer.calls).toMatchObject([{ server: 'lazy', surface: 'api', outcome: 'ok' }])
@@ -120,7 +125,9 @@ test('[D12] a named server that nobody needed yet is started by the gateway, onc
 test('[D12] a gateway that follows another configuration is not asked', async () => {
   const { sandbox } = place()
   const servers = { theirs: logged('plain', 'theirs') }
-  await up(sandbox, { servers, agents: AGENTS })
+  const gateway = await up(sandbox, { servers, agents: AGENTS })
+  await owner(sandbox, gateway)('GET /api/servers/check?server=theirs')
+  const begun = starts(sandbox, 'theirs')
   sandbox.write('busbar.yaml', JSON.stringify({ servers: { ours: logged('plain', 'ours') } }))
   expect((await sandbox.run(['trust', '--yes'])).code).toBe(0)
   const commands = [
@@ -130,15 +137,16 @@ test('[D12] a gateway that follows another configuration is not asked', async ()
     ['read', 'ours', 'test://text'],
     ['list', '--check'],
   ]
-  for (const [index, command] of commands.entries()) {
+  for (const command of commands) {
+    const before = starts(sandbox, 'ours')
     const { code, stdout } = await sandbox.run(command)
     expect([command, code, stdout]).toEqual([command, 0, expect.not.stringContaining('theirs')])
-    expect([command, starts(sandbox, 'ours')]).toEqual([command, index + 1])
+    expect([command, starts(sandbox, 'ours') > before]).toEqual([command, true])
   }
-  expect(starts(sandbox, 'theirs')).toBe(1)
+  expect(starts(sandbox, 'theirs')).toBe(begun)
   const same = await sandbox.run(['tools', '--config', sandbox.path('team.json'), '--trust'])
   expect([same.code, same.stdout]).toEqual([0, expect.stringContaining('theirs/echo')])
-  expect(starts(sandbox, 'theirs')).toBe(1)
+  expect(starts(sandbox, 'theirs')).toBe(begun)
 })
 
 test('[B10] Ctrl-C ends what the gateway does for a command', async () => {
@@ -165,7 +173,7 @@ test('[B10] Ctrl-C ends what the gateway does for a command', async () => {
   }
   const child = sandbox.start(['tools', 'hanging'])
   const ended = once(child, 'close')
-  await until(() => starts(sandbox, 'starts') === 1)
+  await until(() => starts(sandbox, 'starts') > 0)
   child.kill('SIGINT')
   expect(await ended).toEqual([130, null])
   expect((await sandbox.run(['tools', 'hangs'])).code).toBe(0)
