@@ -164,6 +164,7 @@ const STATUS: Readonly<Partial<Record<Code, number>>> = {
   APPROVAL_UNKNOWN: 409,
   OUT_OF_ENERGY: 429,
   LOOP_STOPPED: 429,
+  GATEWAY_LIMIT: 429,
   SERVER_BUSY: 429,
   CALL_TIMEOUT: 504,
 }

@@ -30,7 +30,7 @@ export class EventFeed {
   /** Answers a request with what happens from now on, after what was missed since its `Last-Event-ID`. */
   serve(request: IncomingMessage, response: ServerResponse): void {
     if (this.#readers.size >= MOST_READERS)
-      throw new Fault('SERVER_BUSY', `${MOST_READERS} streams of events are open already`, {
+      throw new Fault('GATEWAY_LIMIT', `${MOST_READERS} streams of events are open already`, {
         hint: 'close one, and come back',
       })
     this.#begin()
