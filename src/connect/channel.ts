@@ -17,6 +17,7 @@ import {
 import type { Answer } from './answers.ts'
 import type { Asker, Given } from './asker.ts'
 import { Deadlines } from './deadlines.ts'
+import { LeftRequests } from './left.ts'
 import { type Ask, Pending } from './pending.ts'
 import type { Diagnosis, OpenTransport, Transport, TransportEvents } from './transport.ts'
 
@@ -45,7 +46,9 @@ export class Channel implements TransportEvents {
   readonly #deadlines = new Deadlines((now) => this.#expire(now))
   #nextId = 1
   /** Requests of the server that nobody has answered yet. */
-  readonly #asked = new Map<Id, Stopper>()
+  readonly #asked = new Map<Id, Asked>()
+  /** Requests that were given up, whose handlers may still be at work in the server and ask back. */
+  readonly #left = new LeftRequests()
   #closed: Fault | undefined
   #modern = false
 
@@ -202,12 +205,12 @@ export class Channel implements TransportEvents {
   #question(message: RequestMessage, stream: number | undefined): void {
     const { id } = message
     const stop = new Stopper()
-    this.#asked.set(id, stop)
+    const asker = message.method === 'ping' ? undefined : this.#concerned(stream)
+    this.#asked.set(id, { stop, asker })
     const respond = (given: Given) => {
       this.#asked.delete(id)
       if (!stop.aborted) this.#transport?.send({ body: answerBody(id, given), method: '' })
     }
-    const asker = message.method === 'ping' ? undefined : this.#concerned(stream)
     if (asker === 'several') respond(NOBODY_KNOWS)
     else if (asker) void asker.question(message, stop).then(respond)
     else this.#events.request(message, respond)
@@ -217,7 +220,10 @@ export class Channel implements TransportEvents {
     const pending =
       this.#take(message.id) ?? (message.id === null ? this.#take(stream ?? this.#only()) : undefined)
     if (pending) pending.settle(message)
-    else this.#events.oddity(`an answer came for ${JSON.stringify(message.id)}, which nobody waits for`)
+    else {
+      this.#left.answered(message.id)
+      this.#events.oddity(`an answer came for ${JSON.stringify(message.id)}, which nobody waits for`)
+    }
   }
 
   #invalid(reason: string, id: Id | undefined, stream: number | undefined): void {
@@ -238,7 +244,11 @@ export class Channel implements TransportEvents {
       else this.#events.oddity('progress came for a call that nobody waits for')
       return
     }
-    if (message.method === 'notifications/cancelled') this.#withdrawn(message)
+    // Its number means something only between the server and us.
+    if (message.method === 'notifications/cancelled') {
+      this.#withdrawn(message)
+      return
+    }
     const pending = this.#pending.get(stream ?? subscriptionOf(message) ?? 0)
     if (pending?.ask.onNotification) pending.alive(message)
     else this.#events.notification(message, this.#concerned())
@@ -249,8 +259,8 @@ export class Channel implements TransportEvents {
    * something that it may ask back about.
    */
   #concerned(stream?: number): Asker | 'several' | undefined {
-    const pending = stream === undefined ? undefined : this.#pending.get(stream)
-    if (pending) return pending.ask.asker
+    // A stream belongs to one request; when that is over, to nobody else's.
+    if (stream !== undefined) return (this.#pending.get(stream) ?? OVER).ask.asker
     let count = 0
     let found: Asker | undefined
     for (const { ask } of this.#pending.values()) {
@@ -259,13 +269,13 @@ export class Channel implements TransportEvents {
       found = ask.asker
       count += 1
     }
-    return found
+    return count > 0 && this.#left.isOther(found) ? 'several' : found
   }
 
   /** The server does not want an answer any more. */
   #withdrawn(message: NotificationMessage): void {
     const { requestId } = (memberValue(message, 'params') ?? {}) as { requestId?: Id }
-    if (requestId !== undefined) this.#asked.get(requestId)?.abort()
+    if (requestId !== undefined) this.#asked.get(requestId)?.stop.abort()
   }
 
   /** The one request that waits: an error without an id can only mean that one. */
@@ -286,6 +296,7 @@ export class Channel implements TransportEvents {
     const pending = this.#take(id)
     if (!pending) return
     pending.fail(fault)
+    if (ASKING_METHODS.has(pending.ask.method)) this.#left.add(id, pending.ask.asker)
     const { streams } = this.#transport ?? { streams: false }
     if (!(streams && this.#modern) && !pending.ask.quiet)
       this.notify('notifications/cancelled', JSON.stringify({ requestId: id, reason: fault.message }))
@@ -296,12 +307,18 @@ export class Channel implements TransportEvents {
   #expire(now: number): number {
     let next = Number.POSITIVE_INFINITY
     for (const [id, pending] of this.#pending.entries()) {
-      // While the server waits for an answer of ours it cannot be idle; only the last deadline counts.
-      if (this.#asked.size > 0) pending.postpone(now)
+      // While the server waits for an answer of the one who called it cannot be idle; only the last deadline counts.
+      if (this.#isAsking(pending)) pending.postpone(now)
       if (pending.due <= now) this.#giveUp(id, overdue(this.#server, pending.ask, pending.reached(now)))
       else next = Math.min(next, pending.due)
     }
     return next
+  }
+
+  /** Whether the server has asked back, as far as can be told in the middle of this request. */
+  #isAsking({ ask }: Pending): boolean {
+    for (const { asker } of this.#asked.values()) if (asker === ask.asker) return true
+    return false
   }
 
   #end(fault: Fault): void {
@@ -310,9 +327,18 @@ export class Channel implements TransportEvents {
     const waiting = this.#pending.values()
     this.#pending.clear()
     for (const pending of waiting) pending.fail(fault)
-    for (const stop of this.#asked.values()) stop.abort()
+    for (const { stop } of this.#asked.values()) stop.abort()
   }
 }
+
+/** Something that a server asked, and whom. */
+interface Asked {
+  readonly stop: Stopper
+  readonly asker: Asker | 'several' | undefined
+}
+
+/** Stands for a request that is over. */
+const OVER = { ask: { asker: 'several' } } as const
 
 /** A shared stream does not say which call a question belongs to, and a wrong guess would show it to somebody else. */
 const NOBODY_KNOWS: Answer = {
