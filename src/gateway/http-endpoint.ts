@@ -1,6 +1,7 @@
 // The MCP endpoint over HTTP: which method means what, and which headers must be there.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Fault } from '../base/fault.ts'
 import { Stopper } from '../base/stop.ts'
 import type { Actor } from '../policy/access.ts'
 import { messagesIn } from '../wire/batch.ts'
@@ -11,6 +12,7 @@ import type { Share } from './limits.ts'
 import type { McpEndpoint } from './mcp.ts'
 import { refuse, tooMuchError } from './refuse.ts'
 import { HttpReply, Reply } from './reply.ts'
+import type { Session } from './session.ts'
 
 export async function serveMcp(
   endpoint: McpEndpoint,
@@ -58,6 +60,25 @@ async function post(
   await endpoint.handle(incoming)
 }
 
+/** The session that a request names; undefined, and answered, when there is none. */
+function sessionOf(
+  endpoint: McpEndpoint,
+  actor: Actor,
+  scope: string | undefined,
+  id: string,
+  response: ServerResponse,
+): Session | undefined {
+  try {
+    const session = endpoint.sessions.find(id, actor, scope)
+    if (session === undefined) refuse(response, 404, 'there is no such session')
+    return session
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    refuse(response, 429, error.message)
+    return undefined
+  }
+}
+
 /** The stream of a session, or one that its client lost. A client without a session has none. */
 function openStream(
   endpoint: McpEndpoint,
@@ -67,18 +88,18 @@ function openStream(
   response: ServerResponse,
 ): void {
   const id = headers['mcp-session-id']
-  const session = typeof id === 'string' ? endpoint.sessions.find(id, actor, scope) : undefined
-  const lastId = headers['last-event-id']
-  const place = placeOf(typeof lastId === 'string' ? lastId : undefined)
-  if (id === undefined) {
+  if (typeof id !== 'string') {
     response.setHeader('allow', 'POST')
     refuse(response, 405, 'without a session there is no stream; send initialize by POST')
   } else if (!/text\/event-stream|\*\/\*|text\/\*/.test(headers.accept ?? ''))
     refuse(response, 406, 'expected accept: text/event-stream')
-  else if (session === undefined) refuse(response, 404, 'there is no such session')
-  else if (lastId !== undefined && !session.has(place))
-    refuse(response, 404, 'what followed that event is not known any more')
-  else session.read(new EventSink(response), place)
+  else {
+    const session = sessionOf(endpoint, actor, scope, id, response)
+    const lastId = headers['last-event-id']
+    const place = placeOf(typeof lastId === 'string' ? lastId : undefined)
+    if (lastId === undefined || session?.has(place)) session?.read(new EventSink(response), place)
+    else if (session) refuse(response, 404, 'what followed that event is not known any more')
+  }
 }
 
 function endSession(
@@ -89,10 +110,10 @@ function endSession(
   response: ServerResponse,
 ): void {
   const id = headers['mcp-session-id']
-  const session = typeof id === 'string' ? endpoint.sessions.find(id, actor, scope) : undefined
-  if (id === undefined) refuse(response, 400, 'Mcp-Session-Id says which session')
-  else if (session === undefined) refuse(response, 404, 'there is no such session')
+  if (typeof id !== 'string') refuse(response, 400, 'Mcp-Session-Id says which session')
   else {
+    const session = sessionOf(endpoint, actor, scope, id, response)
+    if (session === undefined) return
     endpoint.sessions.end(session)
     response.writeHead(204).end()
   }

@@ -40,7 +40,9 @@ export function sealSession({ agent, scope, version, askable, since }: Claims, k
 
 /** What an id says, if it is one of ours. */
 export function openSession(id: string, key: Buffer): Claims | undefined {
-  const [body = '', signature = ''] = id.length < LONGEST ? id.split('.') : []
+  const [body = '', signature = '', more] = id.length < LONGEST ? id.split('.') : []
+  // Otherwise one that was ended would go on under a longer id.
+  if (more !== undefined) return undefined
   const right = Buffer.from(signed(body, key))
   const given = Buffer.from(signature)
   if (given.length !== right.length || !timingSafeEqual(given, right)) return undefined

@@ -56,6 +56,7 @@ export class Sessions {
     const known = this.#all.get(id)
     if (known) {
       if (agentOf(known.actor) !== agentOf(actor) || known.scope !== scope) return undefined
+      known.used = performance.now()
       return known
     }
     if (this.#ended.has(id)) return undefined
@@ -112,7 +113,7 @@ export class Sessions {
     if (own.length < most) return
     const idle = own.filter(({ busy }) => !busy).sort((one, other) => one.used - other.used)[0]
     if (idle === undefined)
-      throw new Fault('SERVER_BUSY', `${agentOf(actor) || 'the owner'} has ${most} sessions in use`, {
+      throw new Fault('SESSIONS_FULL', `${agentOf(actor) || 'the owner'} has ${most} sessions in use`, {
         hint: 'end one, or raise gateway.limits.sessions',
       })
     this.#forget(idle)
