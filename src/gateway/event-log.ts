@@ -14,7 +14,7 @@ export interface Sink {
 /** Bytes and events that are kept of one stream. */
 const MOST_BYTES = 1024 * 1024
 const MOST_EVENTS = 1000
-/** While nobody reads, an answer that is larger than all that is kept still fits. */
+/** While nobody reads, the last one may be larger than all that is kept otherwise: it is most likely the answer. */
 const LARGEST = 16 * 1024 * 1024
 
 interface Kept {
@@ -59,11 +59,11 @@ export class EventLog {
     const { read } = this
     if (read) this.#tell(pieces, sequence)
     // Copied: the bytes of a message are a part of all that was read with it.
-    const limit = read ? MOST_BYTES : LARGEST
-    if (size > limit) return
+    if (size > (read ? MOST_BYTES : LARGEST)) return
     this.#kept.push({ sequence, pieces: [Buffer.concat(pieces)], size })
     this.#bytes += size
-    while (this.#bytes > limit || this.#kept.length > MOST_EVENTS) this.#drop()
+    while (this.#kept.length > 1 && (this.#bytes > MOST_BYTES || this.#kept.length > MOST_EVENTS))
+      this.#drop()
   }
 
   /** Nothing follows. */

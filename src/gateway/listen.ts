@@ -20,6 +20,8 @@ export class Listening implements Hearer {
   readonly #asked: Asked
   readonly #filter: Filter
   readonly stop: Stopper = new Stopper()
+  /** What happened before the client was told what it will hear; undefined from then on. */
+  #early: Set<string> | undefined = new Set()
 
   constructor(asked: Asked) {
     this.#asked = asked
@@ -43,6 +45,8 @@ export class Listening implements Hearer {
   /** Opens the stream and says what will be heard. */
   acknowledge(uris: readonly string[]): void {
     const { tools, prompts, resources } = this.#filter
+    const early = this.#early ?? []
+    this.#early = undefined
     this.#asked.reply.open()
     this.#say('notifications/subscriptions/acknowledged', {
       notifications: {
@@ -52,6 +56,7 @@ export class Listening implements Hearer {
         ...(uris.length > 0 ? { resourceSubscriptions: uris } : {}),
       },
     })
+    for (const text of early) this.#asked.reply.notify(Buffer.from(text))
   }
 
   listChanged(list: List): void {
@@ -83,9 +88,9 @@ export class Listening implements Hearer {
 
   #say(method: string, params: object): void {
     const _meta = { [META.subscription]: this.#id }
-    this.#asked.reply.notify(
-      Buffer.from(JSON.stringify({ jsonrpc: '2.0', method, params: { ...params, _meta } })),
-    )
+    const text = JSON.stringify({ jsonrpc: '2.0', method, params: { ...params, _meta } })
+    if (this.#early) this.#early.add(text)
+    else this.#asked.reply.notify(Buffer.from(text))
   }
 }
 

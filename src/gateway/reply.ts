@@ -38,6 +38,8 @@ export interface Keeper {
   newStream(): EventLog
   /** Whether a stream begins with nothing but a number. */
   readonly marked: boolean
+  /** Its reader ended a stream, or lost it. */
+  left(): void
 }
 
 /** To one HTTP request: plain JSON when only the answer comes, a stream of events when something comes before. */
@@ -88,6 +90,7 @@ export class HttpReply extends Reply {
     this.#sink = new EventSink(this.#response, this.#headers())
     this.#log = this.#keeper?.newStream()
     this.#log?.attach(this.#sink, undefined, this.#keeper?.marked === true)
+    this.#sink.onClose(() => this.#keeper?.left())
   }
 
   send(pieces: readonly Buffer[], status = 200): void {

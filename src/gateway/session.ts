@@ -19,6 +19,9 @@ const MOST_ENDED = 8
 /** Bytes that all of them may take. */
 const MOST_BYTES = 2 * 1024 * 1024
 
+/** Clients come back to a stream within seconds, if they do. */
+const QUESTION_PATIENCE = 30_000
+
 interface Running {
   readonly reply: Reply
   readonly stop: Stopper
@@ -34,6 +37,8 @@ export interface SessionOptions {
   readonly forwarding: Forwarding
   /** Whether it may be told something already; on a line, not before it has introduced itself. */
   readonly introduced: boolean
+  /** Milliseconds for which a client that went away in the middle of a question is waited for. */
+  readonly questionPatience?: number | undefined
 }
 
 export class Session implements Hearer {
@@ -57,13 +62,19 @@ export class Session implements Hearer {
   readonly #missed = new Set<List>()
   #nextStream = 1
   #nextQuestion = 1
+  readonly #questionPatience: number
+  #patience: NodeJS.Timeout | undefined
+  /** It had streams, and reads none of them now. */
+  #away = false
   /** On the monotonic clock. */
   used = performance.now()
   #introduced: boolean
   #closed = false
 
-  constructor({ id, actor, scope, version, askable, forwarding, introduced }: SessionOptions) {
+  constructor(options: SessionOptions) {
+    const { id, actor, scope, version, askable, forwarding, introduced } = options
     this.#introduced = introduced
+    this.#questionPatience = options.questionPatience ?? QUESTION_PATIENCE
     this.id = id
     this.actor = actor
     this.scope = scope
@@ -133,7 +144,7 @@ export class Session implements Hearer {
       asker = {
         question: (message, stop) => this.#question(server, message, stop),
         remark: (message) => {
-          if (this.wants(message)) this.push(message.bytes, true)
+          if (this.wants(message) && !this.pushDuring(message.bytes)) this.push(message.bytes)
         },
       }
       this.#askers.set(server, asker)
@@ -148,37 +159,35 @@ export class Session implements Hearer {
 
   remark(message: NotificationMessage): void {
     // What is said to everybody, and to nobody who listens, is over.
-    if (this.#introduced && this.#standing.read && this.wants(message)) this.push(message.bytes, false)
+    if (this.#introduced && this.#standing.read && this.wants(message)) this.push(message.bytes)
   }
 
   listChanged(list: List): void {
     // Whoever has not introduced themselves has not listed anything.
     if (!this.#introduced) return
-    if (this.#standing.read) this.push(listNotice(list), false)
+    if (this.#standing.read) this.push(listNotice(list))
     else this.#missed.add(list)
   }
 
-  /** Sends something outside of an answer; false when there is no way now. `during`: it belongs to a request. */
-  push(body: Buffer, during: boolean): boolean {
+  /** Sends something outside of an answer; without a reader it is kept until there is one. */
+  push(body: Buffer): void {
+    if (!this.#closed) this.#standing.write([body])
+  }
+
+  /** Sends something that belongs to a request; false when there is no way now. */
+  pushDuring(body: Buffer): boolean {
     if (this.#closed) return false
-    const standing = this.#standing
-    if (!during && standing.read) {
-      standing.write([body])
-      return true
-    }
     // The last one first: what a server says now is likely to be about what it was asked last.
     const way = [...this.#running.values()].reverse().find(({ reply }) => reply.streams)
-    if (during && way) {
-      way.reply.notify(body)
-      return true
-    }
-    // Without a reader it is kept until there is one.
-    standing.write([body])
-    return standing.read
+    if (way) way.reply.notify(body)
+    else if (this.#standing.read) this.push(body)
+    else return false
+    return true
   }
 
   /** A stream for one request, which its reader can come back to. */
   newStream(): EventLog {
+    this.#away = false
     const log = new EventLog(this.#nextStream++, this.#epoch)
     this.#logs.set(log.number, log)
     this.#tidy()
@@ -194,15 +203,30 @@ export class Session implements Hearer {
   /** The client reads: the stream of its own, or one that it lost. */
   read(sink: Sink, place: Place | undefined): void {
     this.used = performance.now()
+    this.#away = false
     const log = this.#logs.get(place?.stream ?? 0)
     log?.attach(sink, place?.epoch === this.#epoch ? place.sequence : undefined, this.marked)
     if (log === this.#standing) {
-      for (const list of this.#missed) this.push(listNotice(list), false)
+      for (const list of this.#missed) this.push(listNotice(list))
       this.#missed.clear()
     }
-    sink.onClose(() => {
-      this.used = performance.now()
-    })
+    sink.onClose(() => this.left())
+  }
+
+  /** A stream of its client ended. One that has questions open, and comes back to none, does not answer them any more. */
+  left(): void {
+    this.used = performance.now()
+    this.#away = !this.#isReading
+    if (this.#questions.size === 0 || this.#patience !== undefined) return
+    this.#patience = setTimeout(() => {
+      this.#patience = undefined
+      if (!this.#isReading) this.#unanswered()
+    }, this.#questionPatience)
+    this.#patience.unref()
+  }
+
+  get closed(): boolean {
+    return this.#closed
   }
 
   /** Whether its version knows streams that begin with nothing but a number. */
@@ -214,19 +238,28 @@ export class Session implements Hearer {
     this.#closed = true
     for (const end of this.subscriptions.values()) end()
     this.subscriptions.clear()
-    for (const question of this.#questions.values())
-      question.answer({ error: { code: -32603, message: 'the client has gone' } })
-    this.#questions.clear()
+    clearTimeout(this.#patience)
+    this.#unanswered()
     for (const { stop } of this.#running.values()) stop.abort()
     for (const log of this.#logs.values()) log.end()
   }
 
   // --- internal ---
 
+  get #isReading(): boolean {
+    return [...this.#logs.values()].some(({ read }) => read)
+  }
+
   get #standing(): EventLog {
     const log = this.#logs.get(0)
     if (log === undefined) throw new Error('a session without its own stream')
     return log
+  }
+
+  #unanswered(): void {
+    for (const question of this.#questions.values())
+      question.answer({ error: { code: -32603, message: 'the client has gone' } })
+    this.#questions.clear()
   }
 
   #question(server: string, message: RequestMessage, stop: Stop): Promise<Given> {
@@ -237,8 +270,11 @@ export class Session implements Hearer {
       message,
       stop,
       id: this.#nextQuestion++,
-      send: (body) => this.push(body, true),
-      expect: (id, question) => this.#questions.set(id, question),
+      send: (body) => this.pushDuring(body),
+      expect: (id, question) => {
+        this.#questions.set(id, question)
+        if (this.#away) this.left()
+      },
       forget: (id) => this.#questions.delete(id),
     })
   }

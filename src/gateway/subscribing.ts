@@ -1,6 +1,6 @@
 // Clients that want to hear of changes: in the legacy era of single resources, in the modern one of what they list.
 
-import { admit } from '../call/admit.ts'
+import { admit, mayReach } from '../call/admit.ts'
 import { request } from '../call/request.ts'
 import type { Hub } from '../hub.ts'
 import type { NotificationMessage } from '../wire/message.ts'
@@ -49,13 +49,17 @@ export class Subscribing {
     }
     const connection = context.manager.get(server)
     if (!connection.agreement) await connection.ready(asked.gone)
-    if (connection.agreement?.era === 'modern') {
-      this.#watch(session, place)
-      return reply.result(message.id, {})
+    // First, so that whoever ends the last other subscription meanwhile does not end this one with it.
+    const isNew = this.#watch(session, place)
+    if (connection.agreement?.era === 'modern') return reply.result(message.id, {})
+    let isWatched = !isNew
+    try {
+      const { reply: answer, era } = await this.#passing.ask(asked, server, renamed)
+      isWatched ||= answer.kind === 'result'
+      reply.send(answerFor('legacy', era, message.method, message.id, answer))
+    } finally {
+      if (!isWatched) endSubscription(session, place)
     }
-    const { reply: answer, era } = await this.#passing.ask(asked, server, renamed)
-    if (answer.kind === 'result') this.#watch(session, place)
-    reply.send(answerFor('legacy', era, message.method, message.id, answer))
   }
 
   /** `subscriptions/listen`, where it is not passed on. */
@@ -68,16 +72,17 @@ export class Subscribing {
     const ends: (() => void)[] = []
     this.#listening.add(listening)
     try {
-      const places: Place[] = []
+      const heard: string[] = []
       for (const uri of listening.uris) {
         const place = await placesOf(uri)
-        if (place && (await this.#ask(asked, place))) places.push(place)
+        if (place === undefined) continue
+        const end = this.#listen(listening, place)
+        if (await this.#ask(asked, place)) {
+          ends.push(end)
+          heard.push(place.shown)
+        } else end()
       }
-      listening.acknowledge(places.map(({ shown }) => shown))
-      for (const { server, uri, shown } of places)
-        ends.push(
-          this.#watches.add(server, uri, (changed) => listening.updated(changed === uri ? shown : changed)),
-        )
+      listening.acknowledge(heard)
       await listening.over()
     } finally {
       if (stop) session?.finish(message.id, stop)
@@ -97,12 +102,24 @@ export class Subscribing {
 
   // --- internal ---
 
-  #watch(session: Session | undefined, { server, uri, shown }: Place): void {
+  /** True when it is new. */
+  #watch(session: Session | undefined, { server, uri, shown }: Place): boolean {
     const key = keyOf(server, uri)
-    if (session === undefined || session.subscriptions.has(key)) return
-    const tell = (changed: string, message: NotificationMessage) =>
-      session.push(changed === uri && shown !== uri ? updated(shown) : message.bytes, false)
+    if (session === undefined || session.closed || session.subscriptions.has(key)) return false
+    const tell = (changed: string, message: NotificationMessage) => {
+      // It may have lost the server since.
+      if (mayReach(this.#hub.context, session.actor, server))
+        session.push(changed === uri && shown !== uri ? updated(shown) : message.bytes)
+    }
     session.subscriptions.set(key, this.#watches.add(server, uri, tell))
+    return true
+  }
+
+  #listen(listening: Listening, { server, uri, shown }: Place): () => void {
+    return this.#watches.add(server, uri, (changed) => {
+      if (mayReach(this.#hub.context, listening.actor, server))
+        listening.updated(changed === uri ? shown : changed)
+    })
   }
 
   /** Whether the server will tell of it. */

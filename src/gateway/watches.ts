@@ -6,6 +6,10 @@ import { rest } from '../connect/pause.ts'
 import type { Hub, HubEvent } from '../hub.ts'
 import { memberValue, type NotificationMessage } from '../wire/message.ts'
 
+/** Milliseconds between two tries to listen to a modern server. */
+const SHORTEST = 1_000
+const LONGEST = 60_000
+
 export const UPDATED = 'notifications/resources/updated'
 
 /** Told the address as the server knows it, and what it said. */
@@ -87,7 +91,7 @@ export class Watches {
     watched.stop = stop
     const { signal } = stop
     const listen = async () => {
-      for (let wait = 1_000; !signal.aborted; wait = Math.min(wait * 2, 60_000)) {
+      for (let wait = SHORTEST; !signal.aborted; wait = Math.min(wait * 2, LONGEST)) {
         try {
           const link = await connection.ready(signal)
           const notifications = { resourceSubscriptions: [watched.uri] }
@@ -97,6 +101,8 @@ export class Watches {
             {
               signal,
               onNotification: (message) => {
+                // It listens to us again.
+                wait = SHORTEST
                 if (message.method === UPDATED) this.#updated(server, message)
               },
             },
