@@ -1,9 +1,11 @@
 // Who is told what happens at servers: sessions, and modern clients that listen. Each hears only of servers it may use.
 
-import { mayReach } from '../call/admit.ts'
+import { isRecord } from '../base/record.ts'
+import { mayReach, verdictOn } from '../call/admit.ts'
 import type { Hub, HubEvent } from '../hub.ts'
 import type { Actor } from '../policy/access.ts'
-import type { NotificationMessage } from '../wire/message.ts'
+import { memberValue, type NotificationMessage } from '../wire/message.ts'
+import type { TaskBook } from './tasks.ts'
 
 export type List = 'tools' | 'resources' | 'prompts'
 
@@ -16,14 +18,19 @@ export interface Hearer {
   remark(message: NotificationMessage): void
 }
 
+const LISTS: readonly List[] = ['tools', 'resources', 'prompts']
+
 export class Audience {
   readonly #hub: Hub
+  readonly #tasks: TaskBook
   readonly #everybody: () => Iterable<Hearer>
+  readonly #before = new WeakMap<Hearer, Readonly<Record<List, string>>>()
   /** What will be told when the present moment is over: a server that starts says the same several times. */
-  readonly #due = new Map<List, Set<string | undefined>>()
+  readonly #due = new Map<List, Set<string>>()
 
-  constructor(hub: Hub, everybody: () => Iterable<Hearer>) {
+  constructor(hub: Hub, tasks: TaskBook, everybody: () => Iterable<Hearer>) {
     this.#hub = hub
+    this.#tasks = tasks
     this.#everybody = everybody
   }
 
@@ -33,14 +40,24 @@ export class Audience {
     else if (event.type === 'notification') this.#remark(event.server, event.message)
   }
 
-  /** What everybody may see has changed. */
+  /** To be called before rules change: what everybody may see now. */
+  remember(): void {
+    for (const hearer of this.#everybody()) this.#before.set(hearer, this.#sight(hearer))
+  }
+
+  /** What somebody may see may have changed; those who see something else are told. */
   rulesChanged(): void {
-    for (const list of ['tools', 'resources', 'prompts'] as const) this.#soon(list, undefined)
+    for (const hearer of this.#everybody()) {
+      const before = this.#before.get(hearer)
+      const now = this.#sight(hearer)
+      for (const list of LISTS) if (before?.[list] !== now[list]) hearer.listChanged(list)
+      this.#before.delete(hearer)
+    }
   }
 
   // --- internal ---
 
-  #soon(list: List, server: string | undefined): void {
+  #soon(list: List, server: string): void {
     if (this.#due.size === 0) setImmediate(() => this.#tell())
     const servers = this.#due.get(list) ?? new Set()
     this.#due.set(list, servers.add(server))
@@ -57,12 +74,42 @@ export class Audience {
   /** What is said while somebody's call is under way is told to them, or to nobody: see Channel. */
   #remark(server: string, message: NotificationMessage): void {
     if (message.method === 'notifications/resources/updated') return
-    for (const hearer of this.#everybody()) if (this.#concerns(hearer, server)) hearer.remark(message)
+    for (const hearer of this.#everybody())
+      if (this.#concerns(hearer, server) && this.#mayHear(hearer, server, message)) hearer.remark(message)
   }
 
-  /** Without a server it is about all of them; with an empty one, about tools of this process. */
-  #concerns({ actor, scope }: Hearer, server: string | undefined): boolean {
-    if (server === undefined) return true
+  /** What it sees of each list, as far as rules decide on that. */
+  #sight({ actor, scope }: Hearer): Record<List, string> {
+    const { context, surfaces } = this.#hub
+    const names = scope === undefined ? context.manager.names : [scope]
+    const allowed = (tool: string) =>
+      names.filter((server) => verdictOn(context, actor, { server, tool }).verdict !== 'deny').join('\n')
+    return {
+      tools:
+        scope === undefined ? surfaces.of(actor).toolsPage().bytes.toString() : this.#toolsOf(actor, scope),
+      resources: allowed('#resources/read'),
+      prompts: allowed('#prompts/get'),
+    }
+  }
+
+  #toolsOf(actor: Actor, server: string): string {
+    const { context } = this.#hub
+    const tools = context.manager.find(server)?.tools ?? []
+    return tools
+      .map(({ name }) => name)
+      .filter((tool) => verdictOn(context, actor, { server, tool }).verdict !== 'deny')
+      .join('\n')
+  }
+
+  /** How a task gets on is told to whose it is. */
+  #mayHear({ actor }: Hearer, server: string, message: NotificationMessage): boolean {
+    if (!message.method.startsWith('notifications/tasks')) return true
+    const params = memberValue(message, 'params')
+    return this.#tasks.isOf(actor, server, isRecord(params) ? params['taskId'] : undefined)
+  }
+
+  /** Without a name it is about tools of this process. */
+  #concerns({ actor, scope }: Hearer, server: string): boolean {
     if (scope !== undefined && scope !== server) return false
     return server === '' || mayReach(this.#hub.context, actor, server)
   }

@@ -43,6 +43,8 @@ export class Gateway {
   readonly #endpoint: McpEndpoint
   readonly #servers: Server[] = []
   #socket: string | undefined
+  /** Connections, with what the last request on them identified itself by. */
+  readonly #callers = new Map<Socket, string | undefined>()
   #tokens: readonly Token[] = []
   /** Clients on a line, which the server that took them does not know any more. */
   readonly #lines = new Set<Socket>()
@@ -95,6 +97,7 @@ export class Gateway {
   update(active: Snapshot): void {
     const known = this.#known(active)
     this.#checkExposure(active, known)
+    this.#endpoint.remember()
     this.#identities.adopt(known)
     this.#settings = active.config.gateway
     this.#limits.update(this.#settings.limits)
@@ -103,11 +106,15 @@ export class Gateway {
   /** Takes over tokens that were made or revoked, whatever that leaves. */
   async refreshTokens(): Promise<void> {
     this.#tokens = await this.#hub.store.agents.active(Date.now())
+    this.#endpoint.remember()
     this.#identities.adopt(this.#known(this.#hub.snapshot))
+    this.recheck()
   }
 
-  /** Ends the streams of those whom the configuration that is followed now does not let in. */
+  /** Ends the streams of those whom the configuration that is followed now, or their token, does not let in any more. */
   recheck(): void {
+    for (const [socket, authorization] of this.#callers)
+      if (this.#identities.find(authorization) === undefined) socket.destroy()
     this.#endpoint.recheck((actor) => actor.kind === 'owner' || this.#identities.agents.includes(actor.id))
   }
 
@@ -149,10 +156,18 @@ export class Gateway {
 
   async #listen(): Promise<void> {
     const { host, port } = this.#options
-    const server = this.#create((request) => this.#identities.find(request.headers.authorization), true)
+    const server = this.#create((request) => this.#identify(request), true)
     await listening(server, () => server.listen({ host, port }), `${host}:${port}`)
     const { address, port: chosen, family } = server.address() as AddressInfo
     this.#url = `http://${family === 'IPv6' ? `[${address}]` : address}:${chosen}`
+  }
+
+  #identify({ socket, headers: { authorization } }: IncomingMessage): Actor | undefined {
+    const actor = this.#identities.find(authorization)
+    if (actor === undefined || this.#callers.get(socket) === authorization) return actor
+    if (!this.#callers.has(socket)) socket.once('close', () => this.#callers.delete(socket))
+    this.#callers.set(socket, authorization)
+    return actor
   }
 
   /** Whoever can open the socket is the owner: its folder is theirs alone. */

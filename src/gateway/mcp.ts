@@ -61,7 +61,7 @@ export class McpEndpoint {
     this.#subscribing = new Subscribing(hub, this.#passing, this.#watches)
     const people = { [Symbol.iterator]: () => this.#people() }
     this.#levels = new Levels(hub, people)
-    this.#audience = new Audience(hub, () => this.#hearers())
+    this.#audience = new Audience(hub, this.#passing.tasks, () => this.#hearers())
     this.#one = new OneServer(hub, this.#passing, this.#subscribing)
     this.#whole = new Whole(hub, this.#passing, this.#subscribing)
     this.#off = hub.on((event) => {
@@ -114,6 +114,11 @@ export class McpEndpoint {
     }
   }
 
+  /** To be called before rules change, and `recheck` after. */
+  remember(): void {
+    this.#audience.remember()
+  }
+
   /** Ends what is open for those who may not use it any more, and tells the others that they may see something else. */
   recheck(isKnown: (actor: Actor) => boolean): void {
     const mayHear = ({ actor, scope }: Hearer) =>
@@ -147,7 +152,13 @@ export class McpEndpoint {
   /** A notification, or an answer to something that the client was asked. */
   #told(incoming: Incoming, message: Exclude<Message, { kind: 'request' }>): void {
     const { reply } = incoming
-    const session = this.#sessionOf(incoming)
+    let session: Session | 'gone' | undefined
+    try {
+      session = this.#sessionOf(incoming)
+    } catch (error) {
+      replyFault(reply, null, '', 'legacy', error)
+      return
+    }
     if (session === 'gone') reply.error(null, NO_SESSION, 404)
     else {
       if (message.kind === 'notification') session?.heard(message)
@@ -171,7 +182,7 @@ export class McpEndpoint {
     if (session === 'gone') return reply.error(message.id, NO_SESSION, 404)
     if (session && reply instanceof HttpReply) reply.keepBy(session)
     // The path refuses it, and writes that down.
-    if (scope !== undefined && !mayReach(this.#hub.context, incoming.actor, scope))
+    if (scope !== undefined && !this.#isThere(incoming.actor, scope))
       return await this.#passing.pass(incoming, scope)
     if (message.method === 'ping') return reply.result(message.id, {})
     if (message.method === 'logging/setLevel') {
@@ -193,8 +204,7 @@ export class McpEndpoint {
     const version = spokenVersion(param(params, 'protocolVersion'))
     const askable = askableOf(param(params, 'capabilities'))
     // The path refuses it, and writes that down.
-    if (scope !== undefined && !mayReach(this.#hub.context, actor, scope))
-      return await this.#passing.pass(asked, scope)
+    if (scope !== undefined && !this.#isThere(actor, scope)) return await this.#passing.pass(asked, scope)
     const result =
       scope === undefined
         ? await this.#whole.initialize(asked, version)
@@ -203,6 +213,11 @@ export class McpEndpoint {
     else if (reply instanceof HttpReply)
       reply.welcome(this.sessions.create(actor, scope, { version, askable }).id)
     reply.result(message.id, result)
+  }
+
+  #isThere(actor: Actor, server: string): boolean {
+    const { context } = this.#hub
+    return context.manager.find(server) !== undefined && mayReach(context, actor, server)
   }
 
   #sessionOf({ session, headers, actor, scope }: Incoming): Session | 'gone' | undefined {

@@ -34,6 +34,10 @@ export class TaskBook {
     return servers.find((server) => this.#tasks.get(keyOf(server, task))?.agent === agentOf(actor))
   }
 
+  isOf(actor: Actor, server: string, task: unknown): boolean {
+    return typeof task === 'string' && this.#tasks.get(keyOf(server, task))?.agent === agentOf(actor)
+  }
+
   /** Takes note of a task that an answer tells of. */
   note(actor: Actor, server: string, reply: ReplyMessage): void {
     if (reply.kind !== 'result' || !mentions(reply, '"taskId"')) return
@@ -55,7 +59,7 @@ export class TaskBook {
     const tasks = isRecord(result) && Array.isArray(result['tasks']) ? result['tasks'] : []
     const own = tasks.filter((task) => {
       const id = isRecord(task) ? task['taskId'] : undefined
-      return typeof id === 'string' && this.#tasks.get(keyOf(server, id))?.agent === agentOf(actor)
+      return this.isOf(actor, server, id)
     })
     if (own.length === tasks.length) return reply
     const text = JSON.stringify({
