@@ -125,9 +125,11 @@ export class Passing {
     stop: Stopper,
   ): Promise<void> {
     if (answer.kind !== 'result' || !ASKING_METHODS.has(method)) return
-    if (!mentions(answer, '"input_required"') || !mentions(answer, '"sampling/createMessage"')) return
+    // A word can be written with escapes, so that a search does not find it; then it is read.
+    if (!mentions(answer, '"input_required"') && !mentions(answer, '\\u')) return
     const result = memberValue(answer, 'result')
-    const requests = isRecord(result) && isRecord(result['inputRequests']) ? result['inputRequests'] : {}
+    if (!isRecord(result) || result['resultType'] !== 'input_required') return
+    const requests = isRecord(result['inputRequests']) ? result['inputRequests'] : {}
     for (const request of Object.values(requests)) {
       if (!isRecord(request) || request['method'] !== 'sampling/createMessage') continue
       const asking = { actor, surface: 'gateway' } as const
