@@ -113,9 +113,9 @@ export class Gateway {
 
   /** Ends the streams of those whom the configuration that is followed now, or their token, does not let in any more. */
   recheck(): void {
-    for (const [socket, authorization] of this.#callers)
-      if (this.#identities.find(authorization) === undefined) socket.destroy()
     this.#endpoint.recheck((actor) => actor.kind === 'owner' || this.#identities.agents.includes(actor.id))
+    for (const [socket, authorization] of this.#callers)
+      if (this.#identities.find(authorization) === undefined) socket.destroySoon()
   }
 
   /** Takes no more requests; what is under way may finish. */

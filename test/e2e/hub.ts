@@ -217,7 +217,10 @@ export async function between(
   return { url: `${protocol}//127.0.0.1:${own}${pathname}`, requests }
 }
 
-/** A small server of the test's own, written into the project: `tools` is the text of an object of functions. */
+/**
+ * A small server of the test's own, written into the project: `tools` is the text of an object of functions. What stands
+ * `before` may set `capabilities` and further `methods` on globalThis, and `seen` to hear every message.
+ */
 export function ownServer(sandbox: Sandbox, tools: string, before = ''): { command: string; args: string[] } {
   mkdirSync(sandbox.project, { recursive: true })
   const file = sandbox.write(`own-${Math.random().toString(36).slice(2)}.mjs`, `${before}\n${OWN(tools)}`)
@@ -342,9 +345,9 @@ const OWN = (tools: string) => `
 import { createInterface } from 'node:readline'
 const tools = ${tools}
 const definitions = Object.keys(tools).map((name) => ({ name, inputSchema: { type: 'object' } }))
-const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
+const say = globalThis.say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
 const methods = {
-  initialize: () => ({ protocolVersion: '2025-11-25', capabilities: { tools: { listChanged: true } }, serverInfo: { name: 'own', version: '1' } }),
+  initialize: () => ({ protocolVersion: '2025-11-25', capabilities: { tools: { listChanged: true }, ...globalThis.capabilities }, serverInfo: { name: 'own', version: '1' } }),
   'tools/list': () => ({ tools: definitions }),
   ping: () => ({}),
   'tools/call': async ({ name, arguments: given }) => {
@@ -354,6 +357,7 @@ const methods = {
       return { isError: true, content: [{ type: 'text', text: String(error.code ?? error.message) }] }
     }
   },
+  ...globalThis.methods,
 }
 createInterface({ input: process.stdin }).on('line', async (line) => {
   const { id, method, params } = JSON.parse(line)

@@ -206,15 +206,9 @@ test('[C10] a client that never reads its stream is left behind, and keeps only 
     `{ flood: ({ count }, say) => {
   for (let n = 0; n < count; n++) say({ method: 'notifications/resources/updated', params: { uri: 'test://x', n, fill } })
 } }`,
-    `const fill = 'x'.repeat(100_000)`,
-  )
-  const { args } = own
-  sandbox.write(
-    args[0] ?? '',
-    sandbox
-      .read(args[0] ?? '')
-      .replace('{ tools: {', '{ resources: { subscribe: true }, tools: {')
-      .replace('ping: ()', "'resources/subscribe': () => ({}), ping: ()"),
+    `const fill = 'x'.repeat(100_000)
+globalThis.capabilities = { resources: { subscribe: true } }
+globalThis.methods = { 'resources/subscribe': () => ({}) }`,
   )
   const gateway = await up(sandbox, { servers: { own }, agents: AGENTS })
   const client = await WireClient.open(gateway, '/mcp/own')
