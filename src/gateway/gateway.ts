@@ -114,8 +114,9 @@ export class Gateway {
   /** Ends the streams of those whom the configuration that is followed now, or their token, does not let in any more. */
   recheck(): void {
     this.#endpoint.recheck((actor) => actor.kind === 'owner' || this.#identities.agents.includes(actor.id))
+    // What was said to them last goes out first.
     for (const [socket, authorization] of this.#callers)
-      if (this.#identities.find(authorization) === undefined) socket.destroySoon()
+      if (this.#identities.find(authorization) === undefined) setImmediate(() => socket.destroySoon())
   }
 
   /** Takes no more requests; what is under way may finish. */

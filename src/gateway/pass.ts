@@ -59,7 +59,7 @@ export class Passing {
     const { id, method } = message
     const era = modern ? 'modern' : 'legacy'
     const progressToken = params.meta?.['progressToken']
-    const stop = session?.begin(id, reply) ?? new Stopper()
+    const stop = session?.begin(id, reply, server) ?? new Stopper()
     stopWith(asked, stop)
     const stream = method === 'subscriptions/listen' ? { actor, server, stop } : undefined
     if (stream) {

@@ -19,10 +19,13 @@ const MOST_ENDED = 8
 /** Bytes that all of them may take. */
 const MOST_BYTES = 2 * 1024 * 1024
 
+type Way = Pick<Reply, 'streams' | 'notify'>
+
 /** Clients come back to a stream within seconds, if they do. */
 const QUESTION_PATIENCE = 30_000
 
 interface Running {
+  readonly server: string
   readonly reply: Reply
   readonly stop: Stopper
 }
@@ -83,7 +86,7 @@ export class Session implements Hearer {
     this.#forwarding = forwarding
   }
 
-  /** Whether it has anything that would be missed: a stream, a request under way, a subscription. */
+  /** Whether it is in use at this moment: by a stream, or a request under way. */
   get busy(): boolean {
     return this.#running.size > 0 || this.#standing.read
   }
@@ -102,10 +105,10 @@ export class Session implements Hearer {
   // --- requests of the client ---
 
   /** A request is under way; `stop` fires when the client cancels it. */
-  begin(id: Id, reply: Reply): Stopper {
+  begin(id: Id, reply: Reply, server: string): Stopper {
     const stop = new Stopper()
     this.used = performance.now()
-    this.#running.set(id, { reply, stop })
+    this.#running.set(id, { reply, stop, server })
     return stop
   }
 
@@ -144,7 +147,10 @@ export class Session implements Hearer {
       asker = {
         question: (message, stop) => this.#question(server, message, stop),
         remark: (message) => {
-          if (this.wants(message) && !this.pushDuring(message.bytes)) this.push(message.bytes)
+          if (!this.wants(message)) return
+          const way = this.#way(server)
+          if (way) way.notify(message.bytes)
+          else this.push(message.bytes)
         },
       }
       this.#askers.set(server, asker)
@@ -172,17 +178,6 @@ export class Session implements Hearer {
   /** Sends something outside of an answer; without a reader it is kept until there is one. */
   push(body: Buffer): void {
     if (!this.#closed) this.#standing.write([body])
-  }
-
-  /** Sends something that belongs to a request; false when there is no way now. */
-  pushDuring(body: Buffer): boolean {
-    if (this.#closed) return false
-    // The last one first: what a server says now is likely to be about what it was asked last.
-    const way = [...this.#running.values()].reverse().find(({ reply }) => reply.streams)
-    if (way) way.reply.notify(body)
-    else if (this.#standing.read) this.push(body)
-    else return false
-    return true
   }
 
   /** A stream for one request, which its reader can come back to. */
@@ -256,6 +251,16 @@ export class Session implements Hearer {
     return log
   }
 
+  /** How what belongs to a request to a server reaches the client now: before its answer, or else by the client's stream. */
+  #way(server: string): Way | undefined {
+    if (this.#closed) return undefined
+    // The last one first: what a server says now is likely to be about what it was asked last.
+    const running = [...this.#running.values()].reverse()
+    const found = running.find((one) => one.server === server && one.reply.streams)
+    if (found) return found.reply
+    return this.#standing.read ? { streams: true, notify: (body) => this.push(body) } : undefined
+  }
+
   #unanswered(): void {
     for (const question of this.#questions.values())
       question.answer({ error: { code: -32603, message: 'the client has gone' } })
@@ -263,6 +268,8 @@ export class Session implements Hearer {
   }
 
   #question(server: string, message: RequestMessage, stop: Stop): Promise<Given> {
+    // What follows a question takes the same way.
+    let way: Way | undefined
     return forwardQuestion(this.#forwarding, {
       server,
       actor: this.actor,
@@ -270,7 +277,11 @@ export class Session implements Hearer {
       message,
       stop,
       id: this.#nextQuestion++,
-      send: (body) => this.pushDuring(body),
+      send: (body) => {
+        if (!way?.streams) way = this.#way(server)
+        way?.notify(body)
+        return way !== undefined
+      },
       expect: (id, question) => {
         this.#questions.set(id, question)
         if (this.#away) this.left()

@@ -79,7 +79,7 @@ test('the one that was not used for longest gives way; when all are in use, ther
   for (let count = 0; count < 3; count++) all.create(BOB, undefined, AGREED)
   const fourth = all.create(ADA, undefined, AGREED)
   expect([...all].includes(first as Session)).toBe(false)
-  for (const session of [second, third, fourth]) session?.begin(1, new Heard())
+  for (const session of [second, third, fourth]) session?.begin(1, new Heard(), 'docs')
   expect(() => all.create(ADA, undefined, AGREED)).toThrow('ada has 3 sessions in use')
   expect(() => all.find(first?.id ?? '', ADA, undefined)).toThrow(
     expect.objectContaining({ code: 'SESSIONS_FULL', hint: expect.stringContaining('gateway.limits') }),
@@ -115,7 +115,7 @@ function asked(questionPatience: number) {
   const options = { actor: ADA, scope: undefined, ...AGREED, forwarding, introduced: true }
   const session = new Session({ id: 'x', ...options, questionPatience })
   const reply = new Heard()
-  session.begin(1, reply)
+  session.begin(1, reply, 'docs')
   return { session, reply, given: session.asker('docs').question(question(), new Stopper()) }
 }
 

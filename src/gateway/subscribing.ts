@@ -67,7 +67,7 @@ export class Subscribing {
     const { session, message, reply } = asked
     const listening = new Listening(asked)
     // On a line, a client that has heard enough says so.
-    const stop = session?.begin(message.id, reply)
+    const stop = session?.begin(message.id, reply, '')
     stop?.addEventListener('abort', () => listening.stop.abort())
     const ends: (() => void)[] = []
     this.#listening.add(listening)

@@ -69,7 +69,7 @@ export class Whole {
     const args = params.members.find(({ key }) => key === 'arguments')
     const text = args ? params.bytes.toString('utf8', args.start, args.end) : '{}'
     const stop = new AbortController()
-    const begun = session?.begin(message.id, reply)
+    const begun = session?.begin(message.id, reply, '')
     begun?.addEventListener('abort', () => stop.abort())
     if (modern) gone.addEventListener('abort', () => stop.abort())
     try {

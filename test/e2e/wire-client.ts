@@ -208,3 +208,40 @@ export const ASKING_TOOLS = `{
   free: ({ key }) => { waiting.get('wait ' + key)?.(); return 'free' },
   say: ({ message }, say) => { say(message) },
 }`
+
+const MODERN = '2026-07-28'
+const PREFIX = 'io.modelcontextprotocol/'
+
+interface ModernOptions {
+  readonly token?: string
+  readonly name?: string
+  readonly capabilities?: object
+}
+
+/** A request as a modern client makes it; its events as they come, or its one answer. */
+export async function modern(
+  gateway: Gateway,
+  path: string,
+  method: string,
+  params: object = {},
+  { token = TOKEN, name, capabilities = {} }: ModernOptions = {},
+): Promise<Events & { readonly status: number; answer(): Promise<Answer> }> {
+  const leave = new AbortController()
+  const _meta = { [`${PREFIX}protocolVersion`]: MODERN, [`${PREFIX}clientCapabilities`]: capabilities }
+  const response = await gateway.post(
+    path,
+    { jsonrpc: '2.0', id: 'm1', method, params: { ...params, _meta } },
+    {
+      authorization: `Bearer ${token}`,
+      'mcp-protocol-version': MODERN,
+      'mcp-method': method,
+      ...(name && { 'mcp-name': name }),
+    },
+    leave.signal,
+  )
+  const [looked, whole] = [response.clone(), response]
+  return Object.assign(new Events(looked, leave), {
+    status: response.status,
+    answer: () => onlyMessage(whole, 'm1'),
+  })
+}
