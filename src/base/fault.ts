@@ -22,7 +22,6 @@ export const CODES = {
   SERVER_UNREACHABLE: 'a server cannot be reached',
   SERVER_UNAVAILABLE: 'a server is switched off or has no definition that may be used',
   SERVER_BUSY: 'a server has too many calls waiting',
-  SESSIONS_FULL: 'an agent has as many sessions as it may have, all of them in use',
   AUTH_REQUIRED: 'a server wants a person to sign in',
   CONNECT_TIMEOUT: 'a server did not answer in time when it was started',
   CONNECTION_LOST: 'a connection ended while a call was under way: its outcome is unknown',

@@ -31,7 +31,7 @@ export function replyFault(reply: Reply, id: Id, method: string, era: Era, error
     return
   }
   // A client without a session gets nothing done; the status says so to those who read nothing else.
-  if (fault.code === 'SESSIONS_FULL') {
+  if (fault.code === 'GATEWAY_LIMIT') {
     reply.error(id, { code: OWN_ERROR, message: text, data }, 429)
     return
   }

@@ -63,6 +63,7 @@ export class Gateway {
     this.#endpoint = new McpEndpoint(hub, {
       key: sessionKey(ownerToken(hub.places, hub.snapshot.env)),
       mostSessions: () => this.#settings.limits.sessions,
+      sessionIdle: () => this.#settings.limits.sessionIdle,
       report: options.report,
     })
     this.metrics.sessions = () => this.#endpoint.sessions.size
@@ -177,7 +178,7 @@ export class Gateway {
     prepareFolder(dirname(path))
     const server = this.#create(() => OWNER, false)
     server.on('upgrade', (request, socket: Socket, head) => {
-      const actor = this.#closing ? undefined : this.#identities.find(request.headers.authorization)
+      const actor = this.#closing ? undefined : this.#identify(request)
       const { signal } = this.#ending
       serveUpgrade({ endpoint: this.#endpoint, actor, signal }, request, socket, head)
       this.#lines.add(socket)

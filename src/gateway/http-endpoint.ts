@@ -10,7 +10,7 @@ import { placeOf } from './event-log.ts'
 import { EventSink } from './event-sink.ts'
 import type { Share } from './limits.ts'
 import type { McpEndpoint } from './mcp.ts'
-import { refuse, tooMuchError } from './refuse.ts'
+import { refuse, refuseForNow, tooMuchError } from './refuse.ts'
 import { HttpReply, Reply } from './reply.ts'
 import type { Session } from './session.ts'
 
@@ -74,7 +74,7 @@ function sessionOf(
     return session
   } catch (error) {
     if (!(error instanceof Fault)) throw error
-    refuse(response, 429, error.message)
+    refuseForNow(response, 429, 'GATEWAY_LIMIT', { reason: error.message, retryAfter: 1 })
     return undefined
   }
 }

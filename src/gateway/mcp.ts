@@ -31,7 +31,7 @@ export interface EndpointOptions {
   /** How many sessions an agent may have. */
   readonly mostSessions: () => number
   /** Milliseconds after which an idle session is forgotten. */
-  readonly idle?: number | undefined
+  readonly sessionIdle: () => number
   /** Told of errors that are ours alone. */
   readonly report: (error: unknown) => void
 }
@@ -54,7 +54,7 @@ export class McpEndpoint {
   constructor(hub: Hub, options: EndpointOptions) {
     this.#hub = hub
     this.#options = options
-    const { key, mostSessions: most, idle } = options
+    const { key, mostSessions: most, sessionIdle: idle } = options
     this.sessions = new Sessions({ key, most, idle, forwarding: this.forwarding })
     this.#passing = new Passing(hub)
     this.#watches = new Watches(hub)

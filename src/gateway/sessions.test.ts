@@ -19,7 +19,7 @@ const forwarding: Forwarding = {
 }
 
 function sessions(options: Partial<SessionsOptions> = {}): Sessions {
-  const all = new Sessions({ key, most: () => 3, forwarding, ...options })
+  const all = new Sessions({ key, most: () => 3, idle: () => 60_000, forwarding, ...options })
   onTestFinished(() => all.close())
   return all
 }
@@ -38,7 +38,7 @@ class Heard extends Reply {
 }
 
 test('an idle session is forgotten, and comes back by its id as long as that says all of it', () => {
-  const all = sessions({ idle: 1000 })
+  const all = sessions({ idle: () => 1000 })
   const plain = all.create(ADA, undefined, AGREED)
   const levelled = all.create(ADA, undefined, AGREED)
   levelled.level = 'debug'
@@ -53,27 +53,34 @@ test('an idle session is forgotten, and comes back by its id as long as that say
   expect(back).not.toBe(plain)
 })
 
-test('whoever asks for a session uses it', () => {
-  const all = sessions({ idle: 1000 })
-  const { id } = all.create(ADA, 'docs', AGREED)
-  const session = all.find(id, ADA, 'docs')
-  if (session === undefined) throw new Error('it is not there')
-  session.used = performance.now() - 5000
-  all.find(id, BOB, 'docs')
-  all.sweep(performance.now())
-  expect(all.size).toBe(0)
-  const again = all.find(id, ADA, 'docs')
-  if (again) again.used = performance.now() - 5000
-  all.find(id, ADA, 'docs')
-  all.sweep(performance.now())
-  expect(all.size).toBe(1)
+test('whoever asks for a session uses it, if it is theirs', () => {
+  const all = sessions({ idle: () => 1000 })
+  const session = all.create(ADA, 'docs', AGREED)
+  for (const [actor, kept] of [
+    [ADA, 1],
+    [BOB, 0],
+  ] as const) {
+    session.used = performance.now() - 900
+    all.find(session.id, actor, 'docs')
+    all.sweep(performance.now() + 500)
+    expect(all.size).toBe(kept)
+  }
+})
+
+test('one that is found idle is over before it is swept', () => {
+  const all = sessions({ idle: () => 1000 })
+  const [plain, levelled] = [all.create(ADA, undefined, AGREED), all.create(ADA, undefined, AGREED)]
+  levelled.level = 'debug'
+  for (const session of [plain, levelled]) session.used = performance.now() - 5000
+  expect(all.find(plain.id, ADA, undefined)).not.toBe(plain)
+  expect(all.find(levelled.id, ADA, undefined)).toBeUndefined()
 })
 
 test('the one that was not used for longest gives way; when all are in use, there is a reason and no session', () => {
   const all = sessions()
   const [first, second, third] = [1, 2, 3].map((used) => {
     const session = all.create(ADA, undefined, AGREED)
-    session.used = used
+    session.used = performance.now() - 1000 + used
     return session
   })
   for (let count = 0; count < 3; count++) all.create(BOB, undefined, AGREED)
@@ -82,7 +89,7 @@ test('the one that was not used for longest gives way; when all are in use, ther
   for (const session of [second, third, fourth]) session?.begin(1, new Heard(), 'docs')
   expect(() => all.create(ADA, undefined, AGREED)).toThrow('ada has 3 sessions in use')
   expect(() => all.find(first?.id ?? '', ADA, undefined)).toThrow(
-    expect.objectContaining({ code: 'SESSIONS_FULL', hint: expect.stringContaining('gateway.limits') }),
+    expect.objectContaining({ code: 'GATEWAY_LIMIT', hint: expect.stringContaining('gateway.limits') }),
   )
   expect(all.find(second?.id ?? '', ADA, undefined)).toBe(second)
 })

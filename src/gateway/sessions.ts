@@ -6,8 +6,6 @@ import type { Forwarding } from './questions.ts'
 import { Session } from './session.ts'
 import { type Askable, openSession, sealSession } from './session-id.ts'
 
-/** Milliseconds without a request or a stream after which a session is forgotten. */
-export const IDLE = 30 * 60 * 1000
 /** Milliseconds for which an id is worth something by itself. */
 const WORTH = 24 * 60 * 60 * 1000
 const SWEEP = 60_000
@@ -19,7 +17,8 @@ export interface SessionsOptions {
   /** How many an agent may have. */
   readonly most: () => number
   readonly forwarding: Forwarding
-  readonly idle?: number | undefined
+  /** Milliseconds without a request or a stream after which a session is forgotten. */
+  readonly idle: () => number
 }
 
 export class Sessions {
@@ -56,8 +55,12 @@ export class Sessions {
     const known = this.#all.get(id)
     if (known) {
       if (agentOf(known.actor) !== agentOf(actor) || known.scope !== scope) return undefined
-      known.used = performance.now()
-      return known
+      const now = performance.now()
+      if (!this.#isIdle(known, now)) {
+        known.used = now
+        return known
+      }
+      this.#forget(known)
     }
     if (this.#ended.has(id)) return undefined
     const claims = openSession(id, this.#options.key)
@@ -80,8 +83,7 @@ export class Sessions {
 
   /** Forgets those that nobody has used for long. */
   sweep(now: number): void {
-    for (const session of this.#all.values())
-      if (!session.busy && now - session.used > (this.#options.idle ?? IDLE)) this.#forget(session)
+    for (const session of this.#all.values()) if (this.#isIdle(session, now)) this.#forget(session)
   }
 
   close(): void {
@@ -105,6 +107,10 @@ export class Sessions {
     return session
   }
 
+  #isIdle({ busy, used }: Session, now: number): boolean {
+    return !busy && now - used > this.#options.idle()
+  }
+
   /** The one that was not used for longest gives way; those in use do not. */
   #makeRoom(actor: Actor): void {
     const most = this.#options.most()
@@ -113,7 +119,7 @@ export class Sessions {
     if (own.length < most) return
     const idle = own.filter(({ busy }) => !busy).sort((one, other) => one.used - other.used)[0]
     if (idle === undefined)
-      throw new Fault('SESSIONS_FULL', `${agentOf(actor) || 'the owner'} has ${most} sessions in use`, {
+      throw new Fault('GATEWAY_LIMIT', `${agentOf(actor) || 'the owner'} has ${most} sessions in use`, {
         hint: 'end one, or raise gateway.limits.sessions',
       })
     this.#forget(idle)

@@ -10,7 +10,7 @@ import { memberValue, type NotificationMessage } from '../wire/message.ts'
 const SHORTEST = 1_000
 const LONGEST = 60_000
 
-export const UPDATED = 'notifications/resources/updated'
+const UPDATED = 'notifications/resources/updated'
 
 /** Told the address as the server knows it, and what it said. */
 type Listener = (uri: string, message: NotificationMessage) => void

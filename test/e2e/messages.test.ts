@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { serverCommand } from '../servers/start.ts'
-import { AGENTS, type Answer, type Gateway, ownServer, place, up } from './hub.ts'
+import { AGENTS, type Answer, type Gateway, ownServer, place, until, up } from './hub.ts'
 import { greeting, WireClient } from './wire-client.ts'
 
 const plain = serverCommand('plain', { era: 'legacy' })
@@ -195,4 +195,46 @@ test('[C1] initialize in the middle of a session begins another', async () => {
   const answer = await client.post(greeting())
   expect(answer.headers.get('mcp-session-id')).not.toBe(client.id)
   expect((await client.ask('ping')).result).toEqual({})
+})
+
+test('[C10] an agent has so many sessions: the idle give way, and when all are in use there is a reason', async () => {
+  const gateway = await up(place().sandbox, {
+    servers: { plain },
+    agents: { ...AGENTS, bob: { servers: ['*'], token: 'bobs-token', approval: 'never' } },
+    gateway: { limits: { sessions: 2 } },
+  })
+  const oldest = await WireClient.open(gateway)
+  const older = await WireClient.open(gateway)
+  const newest = await WireClient.open(gateway)
+  for (const client of [older, newest]) await client.listen()
+  const full = await gateway.post('/mcp', greeting())
+  expect([full.status, full.headers.get('mcp-session-id')]).toEqual([429, null])
+  const { id, error } = (await full.json()) as Answer
+  expect([id, error.data.code]).toEqual([0, 'GATEWAY_LIMIT'])
+  expect(error.message).toContain('ada has 2 sessions in use')
+  // The one that gave way has no place to come back to.
+  expect((await oldest.post({ jsonrpc: '2.0', id: 1, method: 'ping' })).status).toBe(429)
+  expect(await oldest.tell('notifications/initialized')).toBe(429)
+  expect((await oldest.get()).status).toBe(429)
+  expect((await WireClient.open(gateway, '/mcp', { token: 'bobs-token' })).id).not.toBe('')
+  expect(await older.delete()).toBe(204)
+  expect((await oldest.ask('ping')).result).toEqual({})
+})
+
+test('[C10] a session that nobody used for long is over, unless its id says all of it', async () => {
+  const gateway = await up(place().sandbox, {
+    servers: { plain },
+    agents: AGENTS,
+    gateway: { limits: { sessionIdle: 1 } },
+  })
+  const bare = await WireClient.open(gateway)
+  const client = await WireClient.open(gateway)
+  const stream = await client.listen()
+  expect((await client.ask('logging/setLevel', { level: 'error' })).result).toEqual({})
+  // While it reads it is in use.
+  expect((await client.ask('ping')).result).toEqual({})
+  stream.leave()
+  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
+  await until(async () => (await client.post(ping)).status === 404)
+  expect((await bare.ask('ping')).result).toEqual({})
 })

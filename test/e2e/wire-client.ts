@@ -171,7 +171,7 @@ export class WireClient {
 }
 
 /** The message with an id in an answer of either kind, or the only one. */
-export async function onlyMessage(answer: Response, id?: unknown): Promise<Answer> {
+async function onlyMessage(answer: Response, id?: unknown): Promise<Answer> {
   const text = await answer.text()
   if (!answer.headers.get('content-type')?.startsWith('text/event-stream')) return JSON.parse(text)
   const messages = [...text.matchAll(/^data: (.+)$/gm)].map(([, data]) => JSON.parse(data ?? ''))

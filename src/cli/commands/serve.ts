@@ -78,6 +78,7 @@ async function serveOwn(
     const endpoint = new McpEndpoint(hub, {
       key: sessionKey(secret),
       mostSessions: () => 1,
+      sessionIdle: () => Number.POSITIVE_INFINITY,
       report: (error) => out.warn(`internal error: ${error instanceof Error ? error.stack : error}`),
     })
     try {
