@@ -26,18 +26,16 @@ export function checkModern(
   headers: IncomingHttpHeaders | undefined,
 ): ProtocolError | undefined {
   const version = params.meta?.[META.version]
-  if (typeof version !== 'string') return invalid(`_meta lacks ${META.version}`)
+  if (typeof version !== 'string') {
+    const claimed = headers?.['mcp-protocol-version']
+    return claimed === MODERN_VERSION ? invalid(`_meta lacks ${META.version}`) : unsupported(String(claimed))
+  }
   const capabilities = params.meta?.[META.capabilities]
   if (typeof capabilities !== 'object' || capabilities === null)
     return invalid(`_meta lacks ${META.capabilities}`)
   if (headers !== undefined && headers['mcp-protocol-version'] !== version)
     return mismatch(`MCP-Protocol-Version is ${said(headers['mcp-protocol-version'])}, _meta says ${version}`)
-  if (version !== MODERN_VERSION)
-    return {
-      code: ERROR.unsupportedVersion,
-      message: `version ${version} of the protocol is not spoken here`,
-      data: { supported: [MODERN_VERSION], requested: version },
-    }
+  if (version !== MODERN_VERSION) return unsupported(version)
   return headers && checkNames(method, name, headers)
 }
 
@@ -77,6 +75,14 @@ function checkNames(
   const header = headers['mcp-name']
   const decoded = typeof header === 'string' ? decodeHeader(header.trim()) : undefined
   return decoded === name ? undefined : mismatch(`Mcp-Name is ${said(header)}, the body says ${name}`)
+}
+
+function unsupported(version: string): ProtocolError {
+  return {
+    code: ERROR.unsupportedVersion,
+    message: `version ${version.slice(0, 200)} of the protocol is not spoken here`,
+    data: { supported: [MODERN_VERSION], requested: version },
+  }
 }
 
 function invalid(message: string): ProtocolError {

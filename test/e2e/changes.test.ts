@@ -3,8 +3,8 @@
 import { expect, test } from 'vitest'
 import { serverCommand, startServer } from '../servers/start.ts'
 import { changeable, tool } from './changeable.ts'
-import { AGENTS, type Answer, kill, place, until, up, userFile } from './hub.ts'
-import { type Events, modern, WireClient } from './wire-client.ts'
+import { AGENTS, type Answer, kill, ownServer, place, until, up, userFile } from './hub.ts'
+import { ASKING, ASKING_TOOLS, type Events, modern, WireClient } from './wire-client.ts'
 
 const UPDATED = 'notifications/resources/updated'
 const TOOLS = 'notifications/tools/list_changed'
@@ -93,6 +93,7 @@ test('[B8][C8] sessions hear that tools changed: of servers they may use, and of
   await ada.call('mcp__first__change', { kind: 'add' })
   await until(() => count(heard) > before.ada)
   expect((await ada.call('mcp__first__added-1')).content[0].text).toBe('added')
+  expect([(await bob.ask('ping')).result, count(others)]).toEqual([{}, before.bob])
   offer([tool('search', 'Finds other things')])
   expect((await sandbox.run(['restart', 'docs'])).code).toBe(0)
   await until(async () => (await bob.ask('tools/list')).result.tools.length === 0)
@@ -193,4 +194,58 @@ test('[C11] a modern client’s stream ends with its access', async () => {
   await whole.end()
   expect(whole.messages.at(-1)).toMatchObject({ id: 'm1', result: { resultType: 'complete' } })
   expect(ada.ended).toBe(false)
+})
+
+/** A server that answers the first subscription, and each further one when it is told to. */
+async function holding() {
+  const { sandbox } = place()
+  const before = `${ASKING}
+let asked = 0
+globalThis.capabilities = { resources: { subscribe: true, listChanged: true } }
+globalThis.methods = {
+  'resources/subscribe': () => asked++ === 0 ? {} : new Promise((resolve) => waiting.set('wait held', () => resolve({}))),
+  'resources/unsubscribe': () => ({}),
+}`
+  const own = ownServer(sandbox, ASKING_TOOLS, before)
+  const gateway = await up(sandbox, { servers: { own }, agents: both })
+  const client = await WireClient.open(gateway, '/mcp/own')
+  const heard = async (method: string) =>
+    JSON.parse((await client.call('heard', { method })).content[0].text).length
+  return { gateway, client, heard }
+}
+
+test('[B7] who subscribes while the last other one leaves is heard of all the same', async () => {
+  const { gateway, client, heard } = await holding()
+  const bob = await WireClient.open(gateway, '/mcp/own', asBob)
+  const uri = 'test://x'
+  expect((await bob.ask('resources/subscribe', { uri })).result).toEqual({})
+  const subscribing = client.ask('resources/subscribe', { uri })
+  await until(async () => (await heard('resources/subscribe')) === 2)
+  expect((await bob.ask('resources/unsubscribe', { uri })).result).toEqual({})
+  await client.call('free', { key: 'held' })
+  expect((await subscribing).result).toEqual({})
+  expect(await heard('resources/unsubscribe')).toBe(0)
+  const stream = await client.listen()
+  await client.call('say', { message: { method: UPDATED, params: { uri } } })
+  await stream.find(UPDATED)
+  expect((await client.ask('resources/unsubscribe', { uri })).result).toEqual({})
+  await until(async () => (await heard('resources/unsubscribe')) === 1)
+})
+
+test('[B9] a modern client is told what it will hear before it hears anything', async () => {
+  const { gateway, client, heard } = await holding()
+  await client.ask('resources/subscribe', { uri: 'test://other' })
+  const notifications = { resourcesListChanged: true, resourceSubscriptions: ['test://x'] }
+  const listening = modern(gateway, '/mcp/own', 'subscriptions/listen', { notifications })
+  await until(async () => (await heard('resources/subscribe')) === 2)
+  const changed = 'notifications/resources/list_changed'
+  await client.call('say', { message: { method: changed } })
+  await client.call('say', { message: { method: UPDATED, params: { uri: 'test://x' } } })
+  await client.call('free', { key: 'held' })
+  const stream = await listening
+  await until(() => stream.messages.length === 3)
+  expect(stream.messages.map(({ method }) => method).sort()).toEqual(
+    ['notifications/subscriptions/acknowledged', changed, UPDATED].sort(),
+  )
+  expect(stream.messages[0].method).toBe('notifications/subscriptions/acknowledged')
 })

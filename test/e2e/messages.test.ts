@@ -103,6 +103,11 @@ test('[B9] headers that mean nothing here are refused', async () => {
     expect(await status({ 'mcp-protocol-version': version })).toBe(200)
   for (const version of ['1999-01-01', '2031-01-01', 'nonsense'])
     expect([version, await status({ 'mcp-protocol-version': version })]).toEqual([version, 400])
+  const unknown = await client.post(ping, { 'mcp-protocol-version': '1999-01-01' })
+  expect(((await unknown.json()) as Answer).error).toMatchObject({
+    code: -32022,
+    message: expect.stringContaining('1999-01-01'),
+  })
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', ''])
     expect([type, await status({ 'content-type': type })]).toEqual([type, 415])
   expect(await status({ 'content-type': 'application/json; charset=utf-8' })).toBe(200)
@@ -146,6 +151,7 @@ globalThis.methods = {
   'tools/call': () => {
     const task = { taskId: 't' + (tasks.length + 1), status: 'working', createdAt: 'now', ttl: null }
     tasks.push(task)
+    if (tasks.length === 2) globalThis.say({ method: 'notifications/tasks/status', params: tasks[0] })
     return { task }
   },
   'tasks/get': ({ taskId }) => tasks.find((one) => one.taskId === taskId),
@@ -169,7 +175,10 @@ test('[C11] a task is known to who started it alone, at both endpoints', async (
   const start = (client: WireClient, name = 'start') =>
     client.ask('tools/call', { name, arguments: {}, task: { ttl: 1000 } })
   expect((await start(ada)).result.task.taskId).toBe('t1')
-  expect((await start(other)).result.task.taskId).toBe('t2')
+  // In the middle of this call the server speaks of the other's task.
+  const events = await other.begin('start', {}, 1)
+  expect((await events.end()).messages.every(({ method }) => method === undefined)).toBe(true)
+  await heard.ada.find('notifications/tasks/status')
   expect((await ada.ask('tasks/get', { taskId: 't1' })).result.status).toBe('working')
   for (const method of ['tasks/get', 'tasks/result', 'tasks/cancel'])
     expect((await ada.ask(method, { taskId: 't2' })).error).toMatchObject({
@@ -184,7 +193,7 @@ test('[C11] a task is known to who started it alone, at both endpoints', async (
   expect((await whole.ask('tasks/result', { taskId: 't3' })).result.content[0].text).toBe('t3')
   expect((await whole.ask('tasks/get', { taskId: 't2' })).error.code).toBe(-32601)
   expect((await ada.ask('tasks/cancel', { taskId: 't1' })).result.status).toBe('cancelled')
-  await heard.ada.find('notifications/tasks/status')
+  await until(() => heard.ada.of('notifications/tasks/status').length === 2)
   expect((await other.ask('ping')).result).toEqual({})
   expect(heard.bob.of('notifications/tasks/status')).toEqual([])
 })

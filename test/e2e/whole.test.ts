@@ -1,8 +1,9 @@
 // `/mcp`: all servers that an agent may use, as one.
 
 import { createRequire } from 'node:module'
-import { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client'
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { expect, onTestFinished, test } from 'vitest'
 import { serverCommand, startServer } from '../servers/start.ts'
 import { AGENTS, type Answer, type Gateway, place, TOKEN, up } from './hub.ts'
@@ -132,36 +133,44 @@ test('[C10] a server that hangs holds up nobody’s introduction, and nobody els
   expect((await client.call('mcp__one__echo', { text: 'x' })).content[0].text).toBe('x')
 })
 
-test('[C1][C12] a client on the official SDK uses real servers as one', async () => {
-  const { sandbox } = place()
-  const env = { MEMORY_FILE_PATH: sandbox.path('memory.json') }
-  const servers = {
-    everything: official('server-everything'),
-    memory: { ...official('server-memory'), env },
-    sdk2: serverCommand('sdk2'),
-  }
-  const gateway = await up(sandbox, { servers, agents: AGENTS })
-  const client = new Client({ name: 'sdk', version: '1' })
-  const transport = new StreamableHTTPClientTransport(new URL(`${gateway.url}/mcp`), {
-    requestInit: { headers: { Authorization: `Bearer ${TOKEN}` } },
+for (const kind of ['v1', 'v2 legacy', 'v2 modern'] as const)
+  test(`[C1][C12] a client on the official SDK, ${kind}, uses real servers as one`, async () => {
+    const { sandbox } = place()
+    const env = { MEMORY_FILE_PATH: sandbox.path('memory.json') }
+    const servers = {
+      everything: official('server-everything'),
+      memory: { ...official('server-memory'), env },
+      sdk2: serverCommand('sdk2'),
+    }
+    const gateway = await up(sandbox, { servers, agents: AGENTS })
+    const client = await clientOf(kind, gateway)
+    const { tools } = await client.listTools()
+    for (const server of Object.keys(servers))
+      expect(tools.some(({ name }: Answer) => name.startsWith(`mcp__${server}__`))).toBe(true)
+    const text = async (name: string, given: object) =>
+      ((await client.callTool({ name, arguments: { ...given } })) as Answer).content[0].text
+    expect(await text('mcp__everything__echo', { message: 'hi' })).toContain('hi')
+    expect(await text('mcp__sdk2__echo', { text: 'there' })).toBe('there')
+    const entity = { name: 'Ada', entityType: 'person', observations: ['counts'] }
+    await text('mcp__memory__create_entities', { entities: [entity] })
+    expect(await text('mcp__memory__read_graph', {})).toContain('Ada')
+    const { resources } = await client.listResources()
+    const first = await client.readResource({ uri: resources[0]?.uri ?? '' })
+    expect(first.contents).toHaveLength(1)
+    expect((await client.listPrompts()).prompts.length).toBeGreaterThan(1)
   })
-  await client.connect(transport as never)
+
+async function clientOf(kind: 'v1' | 'v2 legacy' | 'v2 modern', gateway: Gateway): Promise<Answer> {
+  const url = new URL(`${gateway.url}/mcp`)
+  const options = { requestInit: { headers: { Authorization: `Bearer ${TOKEN}` } } }
+  const info = { name: 'test-client', version: '1.0.0' }
+  const mode = kind === 'v2 modern' ? { pin: '2026-07-28' } : 'legacy'
+  const client: Answer =
+    kind === 'v1' ? new ClientV1(info) : new ClientV2(info, { versionNegotiation: { mode: mode as never } })
+  await client.connect(kind === 'v1' ? new HttpV1(url, options) : new HttpV2(url, options))
   onTestFinished(() => client.close())
-  const { tools } = await client.listTools()
-  for (const server of Object.keys(servers))
-    expect(tools.some(({ name }) => name.startsWith(`mcp__${server}__`))).toBe(true)
-  const text = async (name: string, given: object) =>
-    ((await client.callTool({ name, arguments: { ...given } })) as Answer).content[0].text
-  expect(await text('mcp__everything__echo', { message: 'hi' })).toContain('hi')
-  expect(await text('mcp__sdk2__echo', { text: 'there' })).toBe('there')
-  const entity = { name: 'Ada', entityType: 'person', observations: ['counts'] }
-  await text('mcp__memory__create_entities', { entities: [entity] })
-  expect(await text('mcp__memory__read_graph', {})).toContain('Ada')
-  const { resources } = await client.listResources()
-  const first = await client.readResource({ uri: resources[0]?.uri ?? '' })
-  expect(first.contents).toHaveLength(1)
-  expect((await client.listPrompts()).prompts.length).toBeGreaterThan(1)
-})
+  return client
+}
 
 test('[C1] a modern client finds all servers as one', async () => {
   const { url } = await startServer('plain', { era: 'modern', name: 'far' })

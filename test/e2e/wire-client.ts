@@ -186,7 +186,7 @@ export function greeting({ version = '2025-11-25', capabilities = {} }: WireOpti
 
 /** The beginning of a server that asks its caller whatever a test wants; for `ownServer`. */
 export const ASKING = `
-const waiting = new Map(), heard = []
+const waiting = new Map(), heard = [], answers = []
 let next = 1
 const ask = (say, method, params) => new Promise((resolve) => {
   const id = 'q' + next++
@@ -195,7 +195,11 @@ const ask = (say, method, params) => new Promise((resolve) => {
 })
 globalThis.seen = (method, params, line) => {
   const message = JSON.parse(line)
-  if (method === undefined) waiting.get(message.id)?.({ result: message.result, error: message.error })
+  if (method === undefined) {
+    const { result, error } = message
+    answers.push({ result, error })
+    waiting.get(message.id)?.({ result, error })
+  }
   else heard.push(message)
 }
 `
@@ -203,6 +207,8 @@ globalThis.seen = (method, params, line) => {
 /** Its tools. \`ask\` gives back what was answered, word for word. */
 export const ASKING_TOOLS = `{
   ask: ({ method, params }, say) => ask(say, method, params),
+  answers: () => answers,
+  pid: () => [process.pid],
   heard: ({ method }) => heard.filter((one) => one.method === method),
   wait: ({ key }) => new Promise((resolve) => waiting.set('wait ' + key, () => resolve('waited'))),
   free: ({ key }) => { waiting.get('wait ' + key)?.(); return 'free' },
