@@ -46,6 +46,7 @@ export const CODES = {
   CLOSED: 'the hub was closed',
   GATEWAY_ABSENT: 'no gateway is running',
   GATEWAY_LIMIT: 'a client asks for more than the limits of the gateway allow',
+  REQUEST_STATE_INVALID: 'a client came back with something that was not given to it, or not for this',
   GATEWAY_BUSY: 'the gateway cannot listen there',
 } as const
 

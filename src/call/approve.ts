@@ -3,7 +3,8 @@
 
 import { sha256 } from '../base/digest.ts'
 import { Fault } from '../base/fault.ts'
-import type { Stop } from '../base/stop.ts'
+import { type Stop, Stopper } from '../base/stop.ts'
+import type { Asker } from '../connect/asker.ts'
 import type { Tool } from '../connect/definitions.ts'
 import type { Question } from '../policy/approvals.ts'
 import { argumentsForRecord } from '../record/summary.ts'
@@ -11,6 +12,7 @@ import { serverTool } from '../registry/registry.ts'
 import { admit, changedTool, type Leave, type Target } from './admit.ts'
 import { canonicalArguments } from './arguments.ts'
 import type { CallContext } from './context.ts'
+import { dialogueOf } from './dialogue.ts'
 import { estimateFor, reserve } from './meter.ts'
 import type { Asking } from './passage.ts'
 import { refuseLoop } from './terms.ts'
@@ -19,6 +21,8 @@ export interface Waiting {
   readonly signal?: Stop | undefined
   /** Milliseconds to wait for a person; default: as the door has it. */
   readonly approvalWait?: number | undefined
+  /** The client that called, which may be asked itself. */
+  readonly asker?: Asker | undefined
 }
 
 /**
@@ -31,7 +35,7 @@ export async function askPerson(
   target: Target,
   { leave, entry }: { readonly leave: Leave; readonly entry?: { readonly tool: Tool } },
   text: string,
-  { signal, approvalWait }: Waiting,
+  { signal, approvalWait, asker }: Waiting,
 ): Promise<void> {
   if (asking.actor.kind === 'owner') return
   const brakes = context.brakes()
@@ -52,13 +56,20 @@ export async function askPerson(
     surface: asking.surface,
     estimate: estimateFor(context, target, entry?.tool),
   }
-  await brakes.desk.permit(question, { wait: approvalWait ?? patienceOf(context, asking), signal })
+  const isThere = asker && context.rules().grants(asking.actor)?.approver === 'client'
+  await brakes.desk.permit(question, {
+    wait: approvalWait ?? patienceOf(context, asking),
+    signal,
+    client: isThere ? dialogueOf(asker, signal ?? NEVER) : undefined,
+  })
   // It took a person's time, in which everything may have changed. This throws when it may not be called any more.
   admit(context, asking.actor, target)
   if (bindingOf(context, target) !== before) throw changedTool(target)
 }
 
 // --- internal ---
+
+const NEVER = new Stopper()
 
 /** A model's client waits for a while anyway; a program is told at once, and can decide for itself. */
 function patienceOf(context: CallContext, { surface }: Asking): number {

@@ -5,17 +5,16 @@ import { Fault } from '../base/fault.ts'
 import type { Stop } from '../base/stop.ts'
 import type { Asker } from '../connect/asker.ts'
 import type { Connection } from '../connect/connection.ts'
-import type { Link } from '../connect/link.ts'
-import { enter } from '../connect/send.ts'
-import { type Era, META } from '../wire/era.ts'
+import { enter, takeTurn } from '../connect/send.ts'
+import type { Era } from '../wire/era.ts'
 import { find, LARGE, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
-import { paramHeaderValues } from '../wire/param-headers.ts'
-import { modernMeta, param, type RawParams, withMeta } from '../wire/params.ts'
+import { param, type RawParams } from '../wire/params.ts'
 import { admit, mayWrite, type Target } from './admit.ts'
 import { askPerson } from './approve.ts'
 import { argumentsProblem } from './arguments.ts'
 import { badArguments, checkArguments } from './check.ts'
 import type { CallContext } from './context.ts'
+import { passOn } from './pass-on.ts'
 import { type Asking, Passage, type Terms } from './passage.ts'
 import { CallResult, recordReply } from './result.ts'
 import { findRoute, type OwnRoute, type Route, recheck } from './route.ts'
@@ -34,6 +33,16 @@ export interface Forwarded {
   readonly onNotification: (message: NotificationMessage) => void
   /** Whom the server may ask back in the middle of it. */
   readonly asker?: Asker | undefined
+  /** Of a legacy client, what a modern server is told of it. */
+  readonly told?: Told | undefined
+  /** Answers what a modern server asks in its reply, for a client that does not know that; what to ask again with. */
+  readonly answers?: ((reply: ReplyMessage, params: RawParams) => Promise<RawParams>) | undefined
+}
+
+/** What a client can be asked, and how much it wants to hear. */
+export interface Told {
+  readonly capabilities: object
+  readonly logLevel: string | undefined
 }
 
 /** Passes a request on. The reply may be in the other era's form: see `answerFor` in the gateway. */
@@ -57,16 +66,21 @@ export async function forward(
     else if (!connection.live || !connection.gate.tryEnter()) await enter(connection, { method, signal })
     try {
       const usual = connection.live ?? (await connection.ready(signal))
-      const older =
-        request.asker && usual.agreement.era === 'modern' && (await connection.older(usual, signal))
-      const link = older || usual
-      if (route) recheck(route)
-      if (!signal.aborted) passage?.sent()
-      const reply = await pass(connection, link, request, stays)
-      sound(reply)
-      if (passage) recordReply(passage, reply, () => new CallResult(server, reply).text)
-      await passage?.written()
-      return { reply, era: link.agreement.era }
+      const isOlder = request.era === 'legacy' && request.asker && usual.agreement.era === 'modern'
+      const link = (isOlder && (await connection.older(usual, signal))) || usual
+      const turn = takeTurn(connection, link, { method, name, signal }, request.asker)
+      const leave = turn && (await turn)
+      try {
+        if (route) recheck(route)
+        if (!signal.aborted) passage?.sent()
+        const reply = await passOn(connection, link, request, stays)
+        sound(reply)
+        if (passage) recordReply(passage, reply, () => new CallResult(server, reply).text)
+        await passage?.written()
+        return { reply, era: link.agreement.era }
+      } finally {
+        leave?.()
+      }
     } finally {
       if (!stays) connection.gate.leave()
     }
@@ -85,7 +99,7 @@ const UNRECORDED = /\/list$|^(?:server\/discover|subscriptions\/listen|logging\/
 async function admitted(
   context: CallContext,
   asking: Asking,
-  { server, method, params, name, signal }: Forwarded,
+  { server, method, params, name, signal, asker }: Forwarded,
   target: Target,
   text: string,
   recorded: boolean,
@@ -94,7 +108,8 @@ async function admitted(
   try {
     if (method !== 'tools/call') {
       const { leave } = admit(context, actor, target)
-      if (leave.verdict === 'ask') await askPerson(context, asking, target, { leave }, text, { signal })
+      if (leave.verdict === 'ask')
+        await askPerson(context, asking, target, { leave }, text, { signal, asker })
       const connection = context.manager.get(server)
       const terms = recorded
         ? await termsFor(context, asking, target, leave, undefined, text)
@@ -121,7 +136,7 @@ async function admitted(
     const checking = checkArguments(context, route.entry, text)
     if (checking) await checking
     if (route.leave.verdict === 'ask') {
-      await askPerson(context, asking, target, route, text, { signal })
+      await askPerson(context, asking, target, route, text, { signal, asker })
       route = await findRoute(context, actor, target, address, { signal }, refuse)
     }
     // Servers' names are never empty, and what belongs to none is called elsewhere.
@@ -150,76 +165,3 @@ function argumentBytes({ bytes, members }: RawParams): Buffer {
 }
 
 const NO_ARGUMENTS = Buffer.from('{}')
-
-/** What a modern server is told of a client that cannot be asked back. */
-const SILENT = modernMeta({ name: 'busbar', version: '' }, {})
-const MODERN_KEYS: ReadonlySet<string> = new Set([
-  META.version,
-  META.client,
-  META.capabilities,
-  META.logLevel,
-])
-
-function pass(connection: Connection, link: Link, request: Forwarded, stays: boolean): Promise<ReplyMessage> {
-  const { method, params, name, signal, onNotification, asker } = request
-  const { timeouts } = connection.plan
-  const modern = link.agreement.era === 'modern'
-  const about = modern ? aboutOf(connection, name, params) : {}
-  return link.pass(method, (token) => paramsFor(params, request.era, modern, token, link), {
-    ...about,
-    signal,
-    idle: stays ? undefined : timeouts.call,
-    total: stays ? undefined : timeouts.total,
-    onNotification,
-    asker,
-  })
-}
-
-/** The headers of a modern request repeat what stands in its body. */
-function aboutOf(connection: Connection, name: string | undefined, params: RawParams) {
-  const known = name === undefined ? undefined : connection.tool(name)
-  const headers =
-    known && known.headers.length > 0
-      ? paramHeaderValues(known.headers, param(params, 'arguments'))
-      : undefined
-  return { name, headers }
-}
-
-/** Precomputed, because most legacy calls come without a `_meta` of their own. */
-const SILENT_TEXT = new WeakMap<Link, string>()
-
-function silentText(link: Link): string {
-  let text = SILENT_TEXT.get(link)
-  if (text === undefined) {
-    text = JSON.stringify({ ...SILENT, [META.client]: link.client })
-    SILENT_TEXT.set(link, text)
-  }
-  return text
-}
-
-function paramsFor(
-  params: RawParams,
-  from: Era,
-  modern: boolean,
-  token: number,
-  link: Link,
-): string | undefined {
-  const { meta } = params
-  if (meta === undefined && from === 'legacy' && modern) {
-    // The bytes are one object, from its brace to its brace.
-    const inside =
-      params.members.length === 0 ? '' : `${params.bytes.toString('utf8', 1, params.bytes.length - 1)},`
-    return `{${inside}"_meta":${silentText(link)}}`
-  }
-  const wanted = meta?.['progressToken'] === undefined ? {} : { progressToken: token }
-  const passing = from === 'modern' && !modern ? without(meta) : meta
-  const own = from === 'legacy' && modern ? { ...SILENT, [META.client]: link.client } : {}
-  const next = { ...passing, ...own, ...wanted }
-  const changed = from !== (modern ? 'modern' : 'legacy') || 'progressToken' in wanted
-  if (changed) return withMeta(params, Object.keys(next).length > 0 ? next : undefined)
-  return params.members.length === 0 && meta === undefined ? undefined : params.bytes.toString('utf8')
-}
-
-function without(meta: RawParams['meta']): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(meta ?? {}).filter(([key]) => !MODERN_KEYS.has(key)))
-}

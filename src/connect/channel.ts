@@ -20,6 +20,7 @@ import { Deadlines } from './deadlines.ts'
 import { LeftRequests } from './left.ts'
 import { type Ask, Pending } from './pending.ts'
 import type { Diagnosis, OpenTransport, Transport, TransportEvents } from './transport.ts'
+import type { Turns } from './turns.ts'
 
 /** Whom it is about. */
 export interface Subject {
@@ -51,6 +52,9 @@ export class Channel implements TransportEvents {
   readonly #left = new LeftRequests()
   #closed: Fault | undefined
   #modern = false
+
+  /** Who may be asked back, one after the other: there once somebody can be, and no stream says whom the server means. */
+  turns: Turns | undefined
 
   /** When the last message came in, on the monotonic clock. */
   lastHeard = performance.now()
@@ -211,6 +215,7 @@ export class Channel implements TransportEvents {
       this.#asked.delete(id)
       if (!stop.aborted) this.#transport?.send({ body: answerBody(id, given), method: '' })
     }
+    if (stream === undefined && asker !== 'several') this.turns?.asked(asker)
     if (asker === 'several') respond(NOBODY_KNOWS)
     else if (asker) void asker.question(message, stop).then(respond)
     else this.#events.request(message, respond)

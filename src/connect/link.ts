@@ -2,16 +2,19 @@
 
 import { Fault } from '../base/fault.ts'
 import { isRecord } from '../base/record.ts'
-import { type Agreement, type Era, type Implementation, nameOfRequest } from '../wire/era.ts'
+import type { Stop } from '../base/stop.ts'
+import { type Agreement, ASKING_METHODS, type Era, type Implementation, nameOfRequest } from '../wire/era.ts'
 import { memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { modernMeta } from '../wire/params.ts'
 import { answer, capabilitiesOf, declaredTo, type Handlers } from './answers.ts'
+import type { Asker } from './asker.ts'
 import { patiently } from './busy.ts'
 import { Channel } from './channel.ts'
 import { type List, type ListMethod, listAll, resultOf } from './definitions.ts'
 import { negotiate } from './negotiate.ts'
 import type { Ask } from './pending.ts'
 import type { Diagnosis, OpenTransport } from './transport.ts'
+import { Turns } from './turns.ts'
 
 export interface LinkOptions {
   readonly server: string
@@ -122,6 +125,24 @@ export class Link {
     return this.#channel.request(ask, id)
   }
 
+  /** Whether questions of the server must be told apart by making calls one after the other. */
+  takesTurns(asker: Asker | undefined): boolean {
+    if (this.agreement.era === 'modern') return false
+    return this.#channel.turns !== undefined || (asker !== undefined && !this.#channel.streams)
+  }
+
+  /** Waits until a request may ask back without it being taken for somebody else's. Undefined: there is no need to. */
+  turn(
+    method: string,
+    about: string,
+    asker: Asker | undefined,
+    signal: Stop,
+  ): Promise<() => void> | undefined {
+    const channel = this.#channel
+    if (asker && channel.turns === undefined && !channel.streams) channel.turns = new Turns(this.#server)
+    return ASKING_METHODS.has(method) ? channel.turns?.enter(about, asker, signal) : undefined
+  }
+
   notify(method: string, params?: string): void {
     this.#channel.notify(method, params)
   }
@@ -190,8 +211,8 @@ export function changedList(method: string): 'tools' | 'resources' | 'prompts' |
   }
 }
 
-/** Says itself what it is about. */
-const UPDATED = 'notifications/resources/updated'
+/** Say themselves what they are about, and need not concern whoever calls at that moment. */
+const SELF_EVIDENT = /^notifications\/(?:resources\/updated$|tasks\b)/
 
 // --- internal ---
 
@@ -234,7 +255,7 @@ async function attempt(
     notification: (message, asker) => {
       const list = changedList(message.method)
       if (list) return events.changed(list)
-      if (asker === undefined || message.method === UPDATED) events.notification(message)
+      if (asker === undefined || SELF_EVIDENT.test(message.method)) events.notification(message)
       // What belongs to one of several callers is for none of the others.
       else if (asker !== 'several') asker.remark(message)
     },

@@ -6,9 +6,10 @@ import { type Stop, Stopper } from '../base/stop.ts'
 import { ASKING_METHODS } from '../wire/era.ts'
 import { memberValue, mentions, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { type Answer, answer, type Handlers } from './answers.ts'
+import type { Asker } from './asker.ts'
 import { patiently } from './busy.ts'
 import type { Connection } from './connection.ts'
-import type { AskOptions } from './link.ts'
+import type { AskOptions, Link } from './link.ts'
 import { abortable } from './pause.ts'
 
 export interface Sending {
@@ -41,15 +42,40 @@ export async function send(
   const { gate } = connection
   if (!connection.live || !gate.tryEnter()) await enter(connection, sending)
   try {
-    if (!sending.signal?.aborted) sending.onSend?.()
-    const reply = await ask(connection, sending)
-    return asksBack(connection, sending, reply)
-      ? await afterQuestions(connection, sending, reply, handlers)
-      : reply
+    const { live } = connection
+    const turn = live && takeTurn(connection, live, sending, undefined)
+    const leave = turn && (await turn)
+    try {
+      if (!sending.signal?.aborted) sending.onSend?.()
+      const reply = await ask(connection, sending)
+      return asksBack(connection, sending, reply)
+        ? await afterQuestions(connection, sending, reply, handlers)
+        : reply
+    } finally {
+      leave?.()
+    }
   } finally {
     gate.leave()
   }
 }
+
+/**
+ * Waits until a server on one shared stream may ask back about a request without anybody else being taken for the one it
+ * means. Resolves to how to say that it is over; undefined when there is nothing to wait for.
+ */
+export function takeTurn(
+  { plan }: Connection,
+  link: Link,
+  { method, name = '', signal, timeout = plan.timeouts.call }: TurnOptions,
+  asker: Asker | undefined,
+): Promise<() => void> | undefined {
+  if (!link.takesTurns(asker)) return undefined
+  const stop = new Stopper()
+  const turn = link.turn(method, name, asker, stop)
+  return turn && bounded(turn, stop, plan.name, signal, timeout)
+}
+
+type TurnOptions = Pick<Sending, 'method' | 'name' | 'signal' | 'timeout'>
 
 /** Waits until the server is up, as a call would, so that its tools are known. */
 export async function awake(
@@ -93,6 +119,31 @@ export async function enter(
 }
 
 // --- internal ---
+
+async function bounded<T>(
+  turn: Promise<T>,
+  stop: Stopper,
+  server: string,
+  signal: Stop | undefined,
+  limit: number,
+): Promise<T> {
+  const abort = () => stop.abort()
+  const timer = setTimeout(abort, Math.min(limit, LONGEST))
+  signal?.addEventListener('abort', abort, { once: true })
+  if (signal?.aborted) abort()
+  try {
+    return await turn
+  } catch (error) {
+    if (signal?.aborted) throw error
+    throw new Fault('CALL_TIMEOUT', `${server} is busy with a call of somebody else that may ask back`, {
+      hint: `try again; or give each agent a process of its own: share: agent in the entry of ${server}`,
+      server,
+    })
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', abort)
+  }
+}
 
 function ask(connection: Connection, sending: Sending): Promise<ReplyMessage> {
   const { timeouts } = connection.plan

@@ -35,6 +35,10 @@ export function replyFault(reply: Reply, id: Id, method: string, era: Era, error
     reply.error(id, { code: OWN_ERROR, message: text, data }, 429)
     return
   }
+  if (fault.code === 'REQUEST_STATE_INVALID') {
+    reply.error(id, { code: ERROR.invalidParams, message: text, data }, 400)
+    return
+  }
   if (method === 'tools/call') {
     reply.result(id, {
       ...(era === 'modern' ? { resultType: 'complete' } : {}),

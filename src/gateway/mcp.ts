@@ -15,6 +15,7 @@ import { replyFault } from './faults.ts'
 import { checkModern, claimsModern } from './headers.ts'
 import { isLevel, Levels } from './levels.ts'
 import { OneServer } from './one-server.ts'
+import { Parking } from './parking.ts'
 import { Passing } from './pass.ts'
 import type { Forwarding } from './questions.ts'
 import { HttpReply } from './reply.ts'
@@ -56,7 +57,7 @@ export class McpEndpoint {
     this.#options = options
     const { key, mostSessions: most, sessionIdle: idle } = options
     this.sessions = new Sessions({ key, most, idle, forwarding: this.forwarding })
-    this.#passing = new Passing(hub)
+    this.#passing = new Passing(hub, new Parking(key, this.forwarding))
     this.#watches = new Watches(hub)
     this.#subscribing = new Subscribing(hub, this.#passing, this.#watches)
     const people = { [Symbol.iterator]: () => this.#people() }
@@ -135,6 +136,7 @@ export class McpEndpoint {
     for (const session of this.#lines) session.close()
     this.#subscribing.close()
     this.#watches.close()
+    this.#passing.close()
   }
 
   // --- internal ---

@@ -6,13 +6,17 @@ import { Stopper } from '../base/stop.ts'
 import { verdictOn } from '../call/admit.ts'
 import { consent } from '../call/consent.ts'
 import { forward } from '../call/forward.ts'
+import { asksFirst } from '../call/pass-on.ts'
 import type { Hub } from '../hub.ts'
 import type { Actor } from '../policy/access.ts'
-import { ASKING_METHODS, type Era } from '../wire/era.ts'
-import { errorOf, memberValue, mentions, type ReplyMessage } from '../wire/message.ts'
+import { ASKING_METHODS, type Era, META } from '../wire/era.ts'
+import { errorOf, memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import type { RawParams } from '../wire/params.ts'
 import type { Asked } from './asked.ts'
 import { statusOf } from './faults.ts'
+import { answerInputs } from './inputs.ts'
+import type { ParkedCall, Parking } from './parking.ts'
+import { askableOf, canBeAsked } from './session-id.ts'
 import { TaskBook } from './tasks.ts'
 import { judgedPage } from './tool-page.ts'
 import { answerFor, notificationFor } from './translate.ts'
@@ -39,31 +43,41 @@ export class Passing {
   readonly #hub: Hub
   readonly #streams = new Set<Stream>()
   readonly tasks: TaskBook = new TaskBook()
+  readonly #parking: Parking
 
-  constructor(hub: Hub) {
+  constructor(hub: Hub, parking: Parking) {
     this.#hub = hub
+    this.#parking = parking
   }
 
   /** Answers with what the server answers. Throws why it does not. */
   async pass(asked: Asked, server: string, renamed: Renamed = asked): Promise<void> {
-    const { message, modern, reply } = asked
-    const { reply: answer, era: from } = await this.ask(asked, server, renamed)
-    const status = modern && answer.kind === 'error' ? statusOf(errorOf(answer)) : 200
-    const era = modern ? 'modern' : 'legacy'
-    reply.send(answerFor(era, from, message.method, message.id, answer), status)
+    const { modern, message, params } = asked
+    if (modern && ASKING_METHODS.has(message.method)) {
+      const call = this.#parking.resume(asked)
+      if (call !== undefined || canBeAsked(askableOf(params.meta?.[META.capabilities])))
+        return await this.#parkable(call ?? this.#parking.begin(asked, server), server, renamed)
+    }
+    answer(asked, await this.ask(asked, server, renamed))
   }
 
   /** What the server answers; what comes before that goes to the client at once. */
-  async ask(asked: Asked, server: string, { params, name }: Renamed = asked): Promise<Answered> {
-    const { actor, message, modern, reply, session } = asked
+  async ask(
+    asked: Asked,
+    server: string,
+    { params, name }: Renamed = asked,
+    call?: ParkedCall,
+  ): Promise<Answered> {
+    const { actor, message, modern, session } = asked
     const { id, method } = message
-    const era = modern ? 'modern' : 'legacy'
-    const progressToken = params.meta?.['progressToken']
-    const stop = session?.begin(id, reply, server) ?? new Stopper()
-    stopWith(asked, stop)
+    const begun = session?.begin(id, asked.reply, server)
+    const stop = call?.stop ?? begun ?? new Stopper()
+    if (call) begun?.addEventListener('abort', () => call.stop.abort())
+    else stopWith(asked, stop)
+    const asker = call?.asker ?? (session?.canBeAsked ? session.asker(server) : undefined)
     const stream = method === 'subscriptions/listen' ? { actor, server, stop } : undefined
     if (stream) {
-      reply.open()
+      asked.reply.open()
       this.#streams.add(stream)
     }
     try {
@@ -73,23 +87,24 @@ export class Passing {
         { actor, surface: 'gateway' },
         {
           server,
-          era,
+          era: modern ? 'modern' : 'legacy',
           method,
           params,
           name,
           signal: stop,
-          onNotification: (notification) => {
-            if (notification.method === 'notifications/progress' && progressToken === undefined) return
-            if (session?.wants(notification) === false) return
-            reply.notify(notificationFor(notification, { id, progressToken }))
-          },
-          asker: modern ? undefined : session?.asker(server),
+          onNotification: (notification) => tell(call?.asked ?? asked, notification),
+          asker,
+          told: modern ? undefined : session?.told,
+          answers:
+            modern || asker === undefined
+              ? undefined
+              : (reply, before) => answerInputs(asker, reply, before, stop),
         },
       )
-      if (from === 'modern') await this.#agreed(actor, server, method, answer, stop)
+      if (from === 'modern' && modern) await this.#agreed(actor, server, method, answer, stop)
       return { reply: this.#judged(asked, server, answer), era: from }
     } finally {
-      session?.finish(id, stop)
+      if (begun) session?.finish(id, begun)
       if (stream) this.#streams.delete(stream)
     }
   }
@@ -100,7 +115,23 @@ export class Passing {
       if (verdictOn(this.#hub.context, actor, { server, tool: undefined }).verdict === 'deny') stop.abort()
   }
 
+  close(): void {
+    this.#parking.close()
+  }
+
   // --- internal ---
+
+  /** A request whose client may have to be asked first: then that is the answer, and it comes back with what it knows. */
+  async #parkable(call: ParkedCall, server: string, renamed: Renamed): Promise<void> {
+    const { asked } = call
+    stopWith(asked, call.stop)
+    call.work ??= this.ask(asked, server, renamed, call)
+    // Nobody may be waiting for it when it fails.
+    call.work.catch(() => undefined)
+    const answered = await call.next(call.work)
+    if (answered) answer(asked, answered)
+    else asked.reply.result(asked.message.id, { resultType: 'input_required', ...this.#parking.park(call) })
+  }
 
   #judged({ actor, message }: Asked, server: string, answer: ReplyMessage): ReplyMessage {
     switch (message.method) {
@@ -124,11 +155,8 @@ export class Passing {
     answer: ReplyMessage,
     stop: Stopper,
   ): Promise<void> {
-    if (answer.kind !== 'result' || !ASKING_METHODS.has(method)) return
-    // A word can be written with escapes, so that a search does not find it; then it is read.
-    if (!mentions(answer, '"input_required"') && !mentions(answer, '\\u')) return
-    const result = memberValue(answer, 'result')
-    if (!isRecord(result) || result['resultType'] !== 'input_required') return
+    if (!asksFirst(method, answer)) return
+    const result = memberValue(answer, 'result') as Record<string, unknown>
     const requests = isRecord(result['inputRequests']) ? result['inputRequests'] : {}
     for (const request of Object.values(requests)) {
       if (!isRecord(request) || request['method'] !== 'sampling/createMessage') continue
@@ -142,6 +170,20 @@ export class Passing {
 }
 
 // --- internal ---
+
+/** In the client's era, and under its id. */
+function answer({ message, modern, reply }: Asked, { reply: given, era: from }: Answered): void {
+  const status = modern && given.kind === 'error' ? statusOf(errorOf(given)) : 200
+  reply.send(answerFor(modern ? 'modern' : 'legacy', from, message.method, message.id, given), status)
+}
+
+/** What comes before the answer. */
+function tell({ message, params, session, reply }: Asked, notification: NotificationMessage): void {
+  const progressToken = params.meta?.['progressToken']
+  if (notification.method === 'notifications/progress' && progressToken === undefined) return
+  if (session?.wants(notification) === false) return
+  reply.notify(notificationFor(notification, { id: message.id, progressToken }))
+}
 
 /**
  * A modern client that goes away has cancelled. A legacy one says so, and may come back for the answer; without a session

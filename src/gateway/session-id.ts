@@ -70,6 +70,20 @@ export function askableOf(capabilities: unknown): Askable {
   }
 }
 
+export function canBeAsked({ form, url, sampling, roots }: Askable): boolean {
+  return form || url || sampling || roots
+}
+
+/** The same as a modern server is told it. */
+export function capabilitiesFrom({ form, url, sampling, roots }: Askable): object {
+  const elicitation = { ...(form ? { form: {} } : {}), ...(url ? { url: {} } : {}) }
+  return {
+    ...(form || url ? { elicitation } : {}),
+    ...(sampling ? { sampling: {} } : {}),
+    ...(roots ? { roots: {} } : {}),
+  }
+}
+
 /** The version that is spoken with a client that asks for one. */
 export function spokenVersion(requested: unknown): string {
   const known = typeof requested === 'string' && LEGACY_VERSIONS.includes(requested)

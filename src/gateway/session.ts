@@ -3,6 +3,7 @@
 
 import { randomHex } from '../base/digest.ts'
 import { type Stop, Stopper } from '../base/stop.ts'
+import type { Told } from '../call/forward.ts'
 import type { Asker, Given } from '../connect/asker.ts'
 import type { Actor } from '../policy/access.ts'
 import type { Id, NotificationMessage, ReplyMessage, RequestMessage } from '../wire/message.ts'
@@ -12,7 +13,7 @@ import { EventLog, type Place, type Sink } from './event-log.ts'
 import { type Level, passes } from './levels.ts'
 import { type Forwarding, forwardQuestion, type Question } from './questions.ts'
 import type { Reply } from './reply.ts'
-import type { Askable } from './session-id.ts'
+import { type Askable, canBeAsked, capabilitiesFrom } from './session-id.ts'
 
 /** Streams that ended and are kept for a client that lost them. */
 const MOST_ENDED = 8
@@ -71,6 +72,7 @@ export class Session implements Hearer {
   #away = false
   /** On the monotonic clock. */
   used = performance.now()
+  #told: Told | undefined
   #introduced: boolean
   #closed = false
 
@@ -100,6 +102,19 @@ export class Session implements Hearer {
   agree(version: string, askable: Askable): void {
     this.#version = version
     this.#askable = askable
+    this.#told = undefined
+  }
+
+  get canBeAsked(): boolean {
+    return canBeAsked(this.#askable)
+  }
+
+  /** What a modern server is told of it. */
+  get told(): Told | undefined {
+    if (!this.canBeAsked && this.level === undefined) return undefined
+    if (this.#told?.logLevel !== this.level || this.#told === undefined)
+      this.#told = { capabilities: capabilitiesFrom(this.#askable), logLevel: this.level }
+    return this.#told
   }
 
   // --- requests of the client ---

@@ -27,6 +27,8 @@ export interface Patience {
   /** Milliseconds to wait for an answer. */
   readonly wait: number
   readonly signal?: Stop | undefined
+  /** The person at the calling client, where one sits there. */
+  readonly client?: Approver | undefined
 }
 
 interface DeskOptions {
@@ -64,7 +66,7 @@ export class ApprovalDesk {
   }
 
   /** Resolves when this call may be made, once. Rejects when it may not, or not yet. */
-  async permit(question: Question, { wait, signal }: Patience): Promise<void> {
+  async permit(question: Question, { wait, signal, client }: Patience): Promise<void> {
     // An answer may be used by another call of the same kind; then this one asks anew, within the same time.
     const until = performance.now() + wait
     for (;;) {
@@ -72,7 +74,7 @@ export class ApprovalDesk {
       const approval = await this.#asked(question)
       const status =
         approval.status === 'pending'
-          ? await this.#awaited(approval, until - performance.now(), signal)
+          ? await this.#awaited(approval, until - performance.now(), signal, client)
           : approval.status
       switch (status) {
         case 'allowed':
@@ -166,12 +168,17 @@ export class ApprovalDesk {
     return approval
   }
 
-  async #awaited(approval: Approval, wait: number, signal: Stop | undefined): Promise<ApprovalStatus> {
+  async #awaited(
+    approval: Approval,
+    wait: number,
+    signal: Stop | undefined,
+    client: Approver | undefined,
+  ): Promise<ApprovalStatus> {
     const { id } = approval
     let heard: ApprovalStatus | 'aborted' = 'pending'
     const began = performance.now()
     // An approver in this process is waited for as long as it takes; what it leaves open may be answered elsewhere.
-    if (this.#ask(approval) !== undefined)
+    if (this.#ask(approval, client) !== undefined)
       heard = await this.#waiters.wait(id, Math.max(0, approval.expiresAt - this.#now()), signal)
     const left = wait - (performance.now() - began)
     if (heard === 'pending' && left > 0) heard = await this.#waiters.wait(id, left, signal)
@@ -181,23 +188,23 @@ export class ApprovalDesk {
   }
 
   /** Puts a question to those who answer here, once. */
-  #ask(approval: Approval): Promise<void> | undefined {
+  #ask(approval: Approval, client: Approver | undefined): Promise<void> | undefined {
     const { id } = approval
     const before = this.#thinking.get(id)
-    if (before || this.#approvers.size === 0) return before
-    const thinking = this.#think(approval).finally(() => this.#thinking.delete(id))
+    if (before || (this.#approvers.size === 0 && client === undefined)) return before
+    const thinking = this.#think(approval, client).finally(() => this.#thinking.delete(id))
     this.#thinking.set(id, thinking)
     return thinking
   }
 
-  async #think(approval: Approval): Promise<void> {
+  async #think(approval: Approval, client: Approver | undefined): Promise<void> {
     // Whoever asked is listening from the next step on.
     await Promise.resolve()
     try {
-      for (const approver of this.#approvers) {
+      for (const approver of client ? [client, ...this.#approvers] : this.#approvers) {
         const answer = await approver(approval)
         if (answer === undefined) continue
-        await this.answer(approval.id, answer, 'program')
+        await this.answer(approval.id, answer, approver === client ? 'client' : 'program')
         return
       }
     } catch (error) {

@@ -31,6 +31,7 @@ export interface Grants {
   readonly approval: Preset
   readonly approvalAt: Path
   readonly naming: Agent['naming']
+  readonly approver: Agent['approver']
 }
 
 /** What the configuration says about one server. */
@@ -106,6 +107,7 @@ function nothing(id: string): Grants {
     approval: 'always',
     approvalAt: path,
     naming: 'mcp__s__t',
+    approver: 'console',
   }
 }
 
@@ -128,6 +130,7 @@ function grantsOf(config: Config, { id, agent, worker, enabled, servers, from }:
     approval: definition?.approval ?? config.defaults.approval,
     approvalAt: definition?.approval ? ['agents', agent, 'approval'] : ['defaults', 'approval'],
     naming: definition?.naming ?? 'mcp__s__t',
+    approver: definition?.approver ?? 'console',
   }
 }
 

@@ -69,6 +69,14 @@ export function readMessage(bytes: Buffer): Message | Invalid {
   return sortBytes(bytes)
 }
 
+/** A request of our own making. */
+export function requestOf(method: string, params: unknown): RequestMessage {
+  const text = JSON.stringify({ jsonrpc: '2.0', id: 0, method, ...(params === undefined ? {} : { params }) })
+  const message = readMessage(Buffer.from(text))
+  if (message.kind !== 'request') throw new Fault('MESSAGE_INVALID', `${method} cannot be asked`)
+  return message
+}
+
 /** The bytes of a member, or undefined. */
 export function slice(envelope: Envelope, key: string): Buffer | undefined {
   const member = find(envelope.members, key)

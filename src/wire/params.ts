@@ -61,6 +61,27 @@ export function withMeta({ bytes, members }: RawParams, meta: object | undefined
   return `{${kept.join(',')}}`
 }
 
+/** The same parameters with these, given as JSON text, in the place of those of the same names. */
+export function withTexts(
+  { bytes, members, meta }: RawParams,
+  texts: Readonly<Record<string, string>>,
+): RawParams {
+  const kept = members
+    .filter(({ key }) => !Object.hasOwn(texts, key))
+    .map(({ key, start, end }) => `${JSON.stringify(key)}:${bytes.toString('utf8', start, end)}`)
+  const given = Object.entries(texts).map(([key, text]) => `${JSON.stringify(key)}:${text}`)
+  const read = readParams(Buffer.from(`{${[...kept, ...given].join(',')}}`))
+  return typeof read === 'string' ? { bytes, members, meta } : read
+}
+
+/** The same parameters without some. */
+export function withoutParams({ bytes, members }: RawParams, keys: ReadonlySet<string>): string {
+  const kept = members
+    .filter(({ key }) => !keys.has(key))
+    .map(({ key, start, end }) => `${JSON.stringify(key)}:${bytes.toString('utf8', start, end)}`)
+  return `{${kept.join(',')}}`
+}
+
 /** The same parameters with another value of one that is there; every other byte stays. */
 export function withParam(params: RawParams, key: string, value: unknown): RawParams {
   const { bytes, members, meta } = params

@@ -9,7 +9,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { expect, onTestFinished, test } from 'vitest'
 import { startFixture, stdioFixture } from '../conformance/processes.ts'
-import { AGENTS, type Answer, entry, ownServer, place, TOKEN, until, up } from './hub.ts'
+import { AGENTS, type Answer, entry, kill, ownServer, place, TOKEN, until, up } from './hub.ts'
 import { ASKING, ASKING_TOOLS, type Events, WireClient } from './wire-client.ts'
 
 const ALL = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} }
@@ -98,12 +98,12 @@ test('[C11] a client is asked only what it said it can answer, and sent only to 
   for (const [method, params] of [
     ['elicitation/create', FORM],
     ['sampling/createMessage', SAMPLE],
-    ['roots/list', {}],
   ] as const)
-    expect(await refused(silent, method, params)).toMatchObject({
-      code: -32601,
-      message: expect.stringContaining('cannot answer'),
-    })
+    expect(await refused(silent, method, params)).toMatchObject({ code: -32601 })
+  expect(await refused(await open({ capabilities: { sampling: {} } }), 'roots/list')).toMatchObject({
+    code: -32601,
+    message: expect.stringContaining('cannot answer'),
+  })
   const forms = await open({ capabilities: { elicitation: {} } })
   const page = { mode: 'url', message: 'Go', elicitationId: 'e', url: 'https://example.com/' }
   expect(await refused(forms, 'elicitation/create', page)).toMatchObject({ code: -32601 })
@@ -122,34 +122,54 @@ test('[C11] a client is asked only what it said it can answer, and sent only to 
   expect(await refused(all, 'vendor/question')).toMatchObject({ code: -32601 })
 })
 
-test('[C11] while two call, and after one gave up, a shared line does not say whom a question is for', async () => {
+test('[C11] on a shared line what may ask is called for one client at a time, and nobody hears what another gave up', async () => {
   const { open } = await asking()
   const [ada, bob] = [await open(), await open(asBob)]
-  const waiting = bob.post({
-    jsonrpc: '2.0',
-    id: 9,
-    method: 'tools/call',
-    params: { name: 'wait', arguments: { key: 1 } },
-  })
-  const calls = async (client: WireClient) =>
-    JSON.parse((await client.call('heard', { method: 'tools/call' })).content[0].text)
-  await until(async () => (await calls(ada)).some(({ params }: Answer) => params.name === 'wait'))
+  const wait = { name: 'wait', arguments: { key: 1 } }
+  const waiting = bob.post({ jsonrpc: '2.0', id: 9, method: 'tools/call', params: wait })
+  const called = async () =>
+    JSON.parse((await bob.call('heard', { method: 'tools/call' })).content[0].text).map(
+      ({ params }: Answer) => params.name,
+    )
+  await until(async () => (await called()).includes('wait'))
   const question = { method: 'elicitation/create', params: FORM }
-  expect(JSON.parse((await ada.call('ask', question)).content[0].text).error.message).toContain(
-    'several clients',
-  )
+  const first = ada.call('ask', question)
+  expect(await called()).not.toContain('ask')
   // Bob cancels; the server may well be still at it and ask on his behalf.
   await bob.tell('notifications/cancelled', { requestId: 9 })
   expect(((await (await waiting).json()) as Answer).result.isError).toBe(true)
-  expect(JSON.parse((await ada.call('ask', question)).content[0].text).error.message).toContain(
-    'several clients',
-  )
+  expect(JSON.parse((await first).content[0].text).error.message).toContain('several clients')
   // Once the server has answered what was given up, there is no doubt left.
   await ada.call('free', { key: 1 })
   const events = await ada.begin('ask', question)
   const { id } = await events.find('elicitation/create')
   await ada.answer(id, { action: 'cancel' })
   expect(await told(events)).toEqual({ result: { action: 'cancel' } })
+})
+
+test('[C11] two agents call a server that asks at the same time, and each hears its own question', async () => {
+  const { open } = await asking()
+  const [ada, bob] = [await open(), await open(asBob)]
+  const ask = (who: string) => ({
+    method: 'elicitation/create',
+    params: { ...FORM, message: `Is that you, ${who}?` },
+  })
+  for (let round = 0; round < 3; round++) {
+    const both = [
+      { client: ada, who: 'Ada', events: ada.begin('ask', ask('Ada'), 20 + round) },
+      { client: bob, who: 'Bob', events: bob.begin('ask', ask('Bob'), 20 + round) },
+    ]
+    const answers = both.map(async ({ client, who, events }) => {
+      const heard = await events
+      const { id, params } = await heard.find('elicitation/create')
+      expect(params.message).toContain(who)
+      await client.answer(id, { action: 'accept', content: { name: who } })
+      return await told(heard, 20 + round)
+    })
+    expect(await Promise.all(answers)).toEqual(
+      ['Ada', 'Bob'].map((name) => ({ result: { action: 'accept', content: { name } } })),
+    )
+  }
 })
 
 test('[C5] a question holds up its own call and no other, and an answer in time counts', async () => {
@@ -191,18 +211,30 @@ test('[C5] a question that the server takes back is taken back from the client, 
   await client.delete()
 })
 
-test('[C5] a client that ends its session, or dies with its server, leaves no question open', async () => {
+test('[C5] a client that ends its session leaves no question open', async () => {
   const { open } = await asking()
   const [ada, other] = [await open(), await open()]
   const events = await ada.begin('ask', { method: 'elicitation/create', params: FORM })
   await events.find('elicitation/create')
   expect(await ada.delete()).toBe(204)
   await events.end()
-  // The server was told, or it would still be at that call.
-  await until(async () => {
-    const { content } = await other.call('heard', { method: 'notifications/cancelled' })
-    return JSON.parse(content[0].text).length === 1
+  const answers = await until(async () => {
+    const all = JSON.parse((await other.call('answers')).content[0].text)
+    return all.length > 0 && all
   })
+  expect(answers).toEqual([{ error: { code: -32603, message: 'the client has gone' } }])
+})
+
+test('[C5] a question whose server dies is taken back, and the call fails', async () => {
+  const { open } = await asking()
+  const ada = await open()
+  const [server] = JSON.parse((await ada.call('pid')).content[0].text)
+  const events = await ada.begin('ask', { method: 'elicitation/create', params: FORM })
+  const { id } = await events.find('elicitation/create')
+  kill(server, 'SIGKILL')
+  await events.end()
+  expect(events.of('notifications/cancelled')).toEqual([{ requestId: id }])
+  expect(events.messages.at(-1).result._meta['busbar/fault'].code).toBe('CONNECTION_LOST')
 })
 
 const sampled = { method: 'sampling/createMessage', params: SAMPLE }

@@ -1,0 +1,144 @@
+// The last step of a request that is passed on: written for the era of the server, and asked again with what a modern
+// server wanted to know first.
+
+import { Fault } from '../base/fault.ts'
+import { isRecord } from '../base/record.ts'
+import type { Connection } from '../connect/connection.ts'
+import type { Link } from '../connect/link.ts'
+import { ASKING_METHODS, META } from '../wire/era.ts'
+import { memberValue, mentions, type ReplyMessage } from '../wire/message.ts'
+import { paramHeaderValues } from '../wire/param-headers.ts'
+import { modernMeta, param, type RawParams, withMeta } from '../wire/params.ts'
+import type { Forwarded, Told } from './forward.ts'
+
+/** How often a server may ask back about one request. */
+const MAX_ROUNDS = 16
+
+/** Until it is answered: a modern server may ask first, and a legacy client is asked in its own way. */
+export function passOn(
+  connection: Connection,
+  link: Link,
+  request: Forwarded,
+  stays: boolean,
+): Promise<ReplyMessage> {
+  const { answers } = request
+  const first = pass(connection, link, request, stays)
+  if (answers === undefined || link.agreement.era === 'legacy') return first
+  return afterQuestions(connection, link, request, answers, first)
+}
+
+/** Whether a modern server wants to know something before it answers. */
+export function asksFirst(method: string, reply: ReplyMessage): boolean {
+  if (reply.kind !== 'result' || !ASKING_METHODS.has(method) || !mayAsk(reply)) return false
+  const result = memberValue(reply, 'result')
+  return isRecord(result) && result['resultType'] === 'input_required'
+}
+
+// --- internal ---
+
+async function afterQuestions(
+  connection: Connection,
+  link: Link,
+  request: Forwarded,
+  answers: NonNullable<Forwarded['answers']>,
+  first: Promise<ReplyMessage>,
+): Promise<ReplyMessage> {
+  const { method } = request
+  let { params } = request
+  let reply = await first
+  for (let round = 0; asksFirst(method, reply); round++) {
+    if (round === MAX_ROUNDS)
+      throw new Fault('SERVER_ERROR', `${connection.name} keeps asking back`, { server: connection.name })
+    params = await answers(reply, params)
+    reply = await pass(connection, link, { ...request, params }, false)
+  }
+  return reply
+}
+
+/** What a modern server is told of a client that cannot be asked back. */
+const SILENT = modernMeta({ name: 'busbar', version: '' }, {})
+const MODERN_KEYS: ReadonlySet<string> = new Set([
+  META.version,
+  META.client,
+  META.capabilities,
+  META.logLevel,
+])
+
+/** A search, so that most answers are never read for it. The word can be written with escapes; then it is read. */
+function mayAsk(reply: ReplyMessage): boolean {
+  if (mentions(reply, '"input_required"')) return true
+  return mentions(reply, '\\u00') && ['\\u005', '\\u006', '\\u007'].some((start) => mentions(reply, start))
+}
+
+function pass(connection: Connection, link: Link, request: Forwarded, stays: boolean): Promise<ReplyMessage> {
+  const { method, params, name, signal, onNotification, asker } = request
+  const { timeouts } = connection.plan
+  const modern = link.agreement.era === 'modern'
+  const about = modern ? aboutOf(connection, name, params) : {}
+  return link.pass(method, (token) => paramsFor(params, request, modern, token, link), {
+    ...about,
+    signal,
+    idle: stays ? undefined : timeouts.call,
+    total: stays ? undefined : timeouts.total,
+    onNotification,
+    asker,
+  })
+}
+
+/** The headers of a modern request repeat what stands in its body. */
+function aboutOf(connection: Connection, name: string | undefined, params: RawParams) {
+  const known = name === undefined ? undefined : connection.tool(name)
+  const headers =
+    known && known.headers.length > 0
+      ? paramHeaderValues(known.headers, param(params, 'arguments'))
+      : undefined
+  return { name, headers }
+}
+
+/** Precomputed, because most legacy calls come without a `_meta` of their own. */
+const META_TEXTS = new WeakMap<object, { readonly link: Link; readonly text: string }>()
+
+function silentText(link: Link, told: Told | undefined): string {
+  // By whichever of the two is the rarer one.
+  const kept = META_TEXTS.get(told ?? link)
+  if (kept?.link === link) return kept.text
+  const text = JSON.stringify(metaOf(link, told))
+  META_TEXTS.set(told ?? link, { link, text })
+  return text
+}
+
+function metaOf({ client }: Link, told: Told | undefined): Record<string, unknown> {
+  return {
+    ...SILENT,
+    [META.client]: client,
+    ...(told ? { [META.capabilities]: told.capabilities } : {}),
+    ...(told?.logLevel === undefined ? {} : { [META.logLevel]: told.logLevel }),
+  }
+}
+
+function paramsFor(
+  params: RawParams,
+  { era: from, told }: Forwarded,
+  modern: boolean,
+  token: number,
+  link: Link,
+): string | undefined {
+  const { meta } = params
+  if (meta === undefined && from === 'legacy' && modern) {
+    // The bytes are one object, from its brace to its brace.
+    const inside =
+      params.members.length === 0 ? '' : `${params.bytes.toString('utf8', 1, params.bytes.length - 1)},`
+    return `{${inside}"_meta":${silentText(link, told)}}`
+  }
+  const wanted = meta?.['progressToken'] === undefined ? {} : { progressToken: token }
+  const passing = from === 'modern' && !modern ? without(meta) : meta
+  const own = from === 'legacy' && modern ? metaOf(link, told) : {}
+  const next = { ...passing, ...own, ...wanted }
+  const changed = from !== (modern ? 'modern' : 'legacy') || 'progressToken' in wanted
+  if (changed) return withMeta(params, Object.keys(next).length > 0 ? next : undefined)
+  return params.members.length === 0 && meta === undefined ? undefined : params.bytes.toString('utf8')
+}
+
+function without(meta: RawParams['meta']): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(meta ?? {}).filter(([key]) => !MODERN_KEYS.has(key)))
+}
