@@ -43,11 +43,11 @@ export class Gateway {
   readonly #endpoint: McpEndpoint
   readonly #servers: Server[] = []
   #socket: string | undefined
-  /** Connections, with what the last request on them identified itself by. */
-  readonly #callers = new Map<Socket, string | undefined>()
+  /** Answers to requests by token that are under way, streams among them. */
+  readonly #open = new Set<ServerResponse>()
   #tokens: readonly Token[] = []
   /** Clients on a line, which the server that took them does not know any more. */
-  readonly #lines = new Set<Socket>()
+  readonly #lines = new Map<Socket, string | undefined>()
   readonly #ending = new AbortController()
   #settings: GatewaySettings
   #closing = false
@@ -115,9 +115,14 @@ export class Gateway {
   /** Ends the streams of those whom the configuration that is followed now, or their token, does not let in any more. */
   recheck(): void {
     this.#endpoint.recheck((actor) => actor.kind === 'owner' || this.#identities.agents.includes(actor.id))
-    // What was said to them last goes out first.
-    for (const [socket, authorization] of this.#callers)
-      if (this.#identities.find(authorization) === undefined) setImmediate(() => socket.destroySoon())
+    const isOut = (authorization: string | undefined) => this.#identities.find(authorization) === undefined
+    const responses = [...this.#open].filter(({ req }) => isOut(req.headers.authorization))
+    const lines = [...this.#lines].filter(([, authorization]) => isOut(authorization))
+    // What was said to them last goes out first, and may have been the end.
+    setImmediate(() => {
+      for (const { writableEnded, socket } of responses) if (!writableEnded) socket?.destroySoon()
+      for (const [socket] of lines) socket.destroySoon()
+    })
   }
 
   /** Takes no more requests; what is under way may finish. */
@@ -137,7 +142,7 @@ export class Gateway {
     )
     this.#ending.abort()
     this.#endpoint.close()
-    for (const socket of this.#lines) socket.destroy()
+    for (const socket of this.#lines.keys()) socket.destroy()
     for (const server of this.#servers) server.closeAllConnections()
     await Promise.all(ended)
     if (this.#socket !== undefined) rmSync(this.#socket, { force: true })
@@ -158,18 +163,10 @@ export class Gateway {
 
   async #listen(): Promise<void> {
     const { host, port } = this.#options
-    const server = this.#create((request) => this.#identify(request), true)
+    const server = this.#create((request) => this.#identities.find(request.headers.authorization), true)
     await listening(server, () => server.listen({ host, port }), `${host}:${port}`)
     const { address, port: chosen, family } = server.address() as AddressInfo
     this.#url = `http://${family === 'IPv6' ? `[${address}]` : address}:${chosen}`
-  }
-
-  #identify({ socket, headers: { authorization } }: IncomingMessage): Actor | undefined {
-    const actor = this.#identities.find(authorization)
-    if (actor === undefined || this.#callers.get(socket) === authorization) return actor
-    if (!this.#callers.has(socket)) socket.once('close', () => this.#callers.delete(socket))
-    this.#callers.set(socket, authorization)
-    return actor
   }
 
   /** Whoever can open the socket is the owner: its folder is theirs alone. */
@@ -178,10 +175,11 @@ export class Gateway {
     prepareFolder(dirname(path))
     const server = this.#create(() => OWNER, false)
     server.on('upgrade', (request, socket: Socket, head) => {
-      const actor = this.#closing ? undefined : this.#identify(request)
+      const { authorization } = request.headers
+      const actor = this.#closing ? undefined : this.#identities.find(authorization)
       const { signal } = this.#ending
       serveUpgrade({ endpoint: this.#endpoint, actor, signal }, request, socket, head)
-      this.#lines.add(socket)
+      this.#lines.set(socket, authorization)
       socket.once('close', () => this.#lines.delete(socket))
     })
     // The caller holds the lock of this home, so a socket that is there is of a gateway that died.
@@ -247,11 +245,16 @@ export class Gateway {
       this.metrics.refused('limit')
       return refuseForNow(response, 429, 'GATEWAY_LIMIT', share)
     }
-    if (stays) response.once('close', () => share.leave(true))
+    const leave = () => {
+      share.leave(stays)
+      this.#open.delete(response)
+    }
+    if (guarded) this.#open.add(response)
+    if (stays) response.once('close', leave)
     try {
       await this.#answer(request, response, actor, path, share)
     } finally {
-      if (!stays) share.leave(false)
+      if (!stays) leave()
     }
   }
 

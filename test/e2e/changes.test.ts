@@ -249,3 +249,15 @@ test('[B9] a modern client is told what it will hear before it hears anything', 
   )
   expect(stream.messages[0].method).toBe('notifications/subscriptions/acknowledged')
 })
+
+test('[C11] a revoked token ends what it opened, and nothing that another token of the agent opened', async () => {
+  const { sandbox } = place()
+  const gateway = await up(sandbox, { servers: { first }, agents: AGENTS }, { user: true })
+  const { token } = (await sandbox.run(['agents', 'token', 'ada', '--json'])).json
+  const [made, written] = [await WireClient.open(gateway, '/mcp', { token }), await WireClient.open(gateway)]
+  const streams = [await made.listen(), await written.listen()] as const
+  expect((await sandbox.run(['agents', 'token', 'ada', '--revoke', '--json'])).code).toBe(0)
+  await streams[0].end()
+  expect((await written.ask('ping')).result).toEqual({})
+  expect(streams[1].ended).toBe(false)
+})

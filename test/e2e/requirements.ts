@@ -52,7 +52,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   done('B12', 'toggle hides tools and keeps the connection'),
   done('B13', 'a server’s error is a tool result'),
   done('B14', 'annotations feed the decision'),
-  partial('B15', 'MCP prompts', 'prompts through the gateway for legacy sessions and all servers at once'),
+  done('B15', 'MCP prompts'),
   done('C1', 'a client'),
   done('C2', 'stdio, http with fallback, websocket'),
   done('C3', 'user < project < local < flags; the seeds’ files; a bad file reported with file and line'),
