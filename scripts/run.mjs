@@ -122,7 +122,8 @@ function check() {
 function test() {
   ensureInstalled()
   ensurePrograms()
-  must(process.execPath, [join(ROOT, 'test', 'conformance', 'install.mjs')])
+  for (const suite of ['conformance', 'clients'])
+    must(process.execPath, [join(ROOT, 'test', suite, 'install.mjs')])
   ensureBuilt()
   const published = step('publint', join(BIN, 'publint'), ['--strict'])
   finish([...checks(), published, ...vitest([])])

@@ -1,0 +1,3 @@
+import { through } from './mcp-remote.mjs'
+
+export const connect = (place) => through('auto', place)

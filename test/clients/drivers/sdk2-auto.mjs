@@ -1,0 +1,3 @@
+import { connectIn } from '../sdk2.mjs'
+
+export const connect = (place) => connectIn('auto', place)
