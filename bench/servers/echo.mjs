@@ -1,4 +1,5 @@
-// The floor: an MCP server with nothing in it but two tools, over stdio or HTTP, in both eras.
+// The floor: an MCP server with nothing in it but one tool, over stdio or HTTP, in both eras. TOOLS in its environment
+// adds that many more to the list.
 import { createServer } from 'node:http'
 
 const LINE = '{"id": 417, "title": "Fix the flaky test — naïve retry", "body": "see C:\\temp"}\n'
@@ -11,6 +12,12 @@ function text(size) {
 
 const INPUT = { type: 'object', properties: { size: { type: 'number' } }, required: ['size'] }
 const TOOLS = [{ name: 'text', description: 'text of a size', inputSchema: INPUT }]
+for (let number = 0; number < Number(process.env.TOOLS ?? 0); number++)
+  TOOLS.push({
+    name: `tool_${number}`,
+    description: `Tool number ${number}, which does nothing and says so in about as many words as tools do.`,
+    inputSchema: INPUT,
+  })
 const ABOUT = { capabilities: { tools: {} }, serverInfo: { name: 'echo', version: '1' } }
 
 function answer({ id, method, params }) {
