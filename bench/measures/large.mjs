@@ -9,7 +9,7 @@ export const large = {
   about: 'results of 4 MiB, one client; processor time of the gateway’s process',
   columns: [{ key: 'cost', title: 'CPU ms/call', compare: 'ratio' }],
   *round(stage, { systems, calls: count }) {
-    const large = Math.ceil(count / 50)
+    const large = Math.ceil(count / 100)
     for (const backend of ['stdio', 'http'])
       for (const system of systems.filter(({ backends }) => backends.includes(backend)))
         yield {

@@ -81,12 +81,14 @@ export const TASKS: readonly Task[] = [
   },
 ]
 
+export const everything: object = { command: process.execPath, args: [program('everything')] }
+
 /** Two servers as processes of the gateway, and one that listens and speaks both eras. */
 export async function realServers(sandbox: Sandbox): Promise<Record<string, object>> {
   const fixture = await startFixture()
   onTestFinished(fixture.close)
   return {
-    everything: { command: process.execPath, args: [program('everything')] },
+    everything,
     memory: {
       command: process.execPath,
       args: [program('memory')],

@@ -27,4 +27,5 @@ export interface Endpoint {
 
 export const ENDPOINTS: readonly Endpoint[] = [
   { name: '/mcp/SERVER', path: (server) => `/mcp/${server}`, named: (_, name) => name },
+  { name: '/mcp', path: () => '/mcp', named: (server, name) => `mcp__${server}__${name}` },
 ]
