@@ -14,7 +14,7 @@ import { start } from './measures/start.mjs'
 import { findPeers } from './peers.mjs'
 import { summarize, tables } from './results.mjs'
 import { Stage } from './stage.mjs'
-import { busbar, direct, plain } from './systems.mjs'
+import { busbar, busbarWhole, direct, plain } from './systems.mjs'
 
 const MEASURES = [calls, latency, large, list, sessions, library, record, search, start]
 const USAGE = `npm run bench -- [--only NAME[,NAME…]] [--reps N] [--calls N] [--json]
@@ -48,7 +48,7 @@ function chosen() {
 async function run(measures, reps, count) {
   const stage = new Stage()
   const { peers, note } = findPeers()
-  const context = { systems: [direct, busbar, plain, ...peers], peers, calls: count }
+  const context = { systems: [direct, busbar, busbarWhole, plain, ...peers], peers, calls: count }
   const machine = describe()
   const results = []
   if (!options.json) console.log(`${machine}; rounds: ${reps}\n${note ? `${note}\n` : ''}`)

@@ -23,8 +23,8 @@ export const direct = {
 }
 
 /** With everything on that it does in real use: tokens, policy, schema checks, energy, record. Only nobody is asked. */
-export const busbar = {
-  name: 'Busbar',
+const busbarAt = (name, path) => ({
+  name,
   backends: ['stdio', 'http'],
   async start(stage, { entry }) {
     const home = stage.folder()
@@ -41,9 +41,12 @@ export const busbar = {
       { env: { BUSBAR_HOME: join(home, 'state'), BENCH_TOKEN: TOKEN } },
     )
     const headers = { authorization: `Bearer ${TOKEN}` }
-    return { child, client: new HttpClient({ port, path: '/mcp/echo', headers }) }
+    return { child, client: new HttpClient({ port, path, headers }) }
   },
-}
+})
+
+export const busbar = busbarAt('Busbar', '/mcp/echo')
+export const busbarWhole = busbarAt('Busbar, all servers as one', '/mcp')
 
 export const plain = {
   name: 'plain SDK gateway',
