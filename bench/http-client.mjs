@@ -25,9 +25,9 @@ export class HttpClient {
     return opened
   }
 
-  /** Keeps the stream of a session open, as clients do; false where the gateway has none. */
+  /** Keeps the stream of a session open, as clients do; whether that was let. Without a session there is none. */
   listen(session) {
-    if (session['mcp-session-id'] === undefined) return false
+    if (session['mcp-session-id'] === undefined) return true
     const headers = { ...this.#headers, ...session, accept: 'text/event-stream' }
     return new Promise((resolve, reject) => {
       const sent = request({ ...this.#target, agent: false, method: 'GET', headers }, (response) => {

@@ -1,5 +1,5 @@
 // Load, and what it costs a process.
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fieldsOf } from './stage.mjs'
 
 /** Makes `calls` calls, `clients` at a time; milliseconds of each, and seconds of all. */
@@ -18,8 +18,17 @@ export async function load(call, calls, clients) {
   return { times, seconds: (performance.now() - began) / 1000 }
 }
 
-/** User and system time of a process in microseconds; the kernel counts in hundredths of a second. */
+/** Time that the threads of a process were running, in microseconds. */
 function processorTime(pid) {
+  if (!existsSync(`/proc/${pid}/schedstat`)) return ticks(pid)
+  const nanoseconds = readdirSync(`/proc/${pid}/task`).map((thread) =>
+    Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]),
+  )
+  return nanoseconds.reduce((sum, one) => sum + one, 0) / 1000
+}
+
+/** The same in hundredths of a second, from kernels that do not count more finely. */
+function ticks(pid) {
   const fields = fieldsOf(pid)
   return (Number(fields[11]) + Number(fields[12])) * 10_000
 }

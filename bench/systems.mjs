@@ -34,7 +34,9 @@ const busbarAt = (name, path) => ({
       approval: 'never',
       energy: { capacity: 1e9, recovery: 1e6 },
     }
-    const config = written(home, { servers: { echo: entry }, agents: { bench: agent } })
+    // One agent stands for all clients here, so it may have the streams of all.
+    const gateway = { limits: { streams: 1000 } }
+    const config = written(home, { gateway, servers: { echo: entry }, agents: { bench: agent } })
     const { child, port } = await stage.listen(
       process.execPath,
       [BUSBAR, 'up', '--port', '0', '--json', '--trust', '--config', config],

@@ -26,9 +26,15 @@ export const sessions = {
 async function measure({ pid, client }) {
   await pause(SETTLE)
   const idle = memory(pid)
-  for (let number = 0; number < SESSIONS; number++) await client.listen(await client.open())
+  for (let number = 0; number < SESSIONS; number++) await listening(client)
   await pause(SETTLE)
   return { idle, full: memory(pid) }
+}
+
+/** A session with its stream open, where there is such a thing. */
+async function listening(client) {
+  const session = await client.open()
+  if (!(await client.listen(session))) throw new Error('the stream of a session was refused')
 }
 
 // Long enough for what was under way at the start.
