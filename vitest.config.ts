@@ -7,7 +7,14 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'unit', include: ['src/**/*.test.ts'], pool: 'threads', isolate: false },
+        test: {
+          name: 'unit',
+          include: ['src/**/*.test.ts'],
+          pool: 'threads',
+          isolate: false,
+          // Some try thousands of cases, on whatever machine.
+          testTimeout: 60_000,
+        },
       },
       {
         extends: true,

@@ -116,7 +116,7 @@ function generate() {
 function check() {
   ensureInstalled()
   ensurePrograms()
-  finish([...checks(), ...vitest(['--project', 'unit'])])
+  finish([...checks(), ...vitest('unit')])
 }
 
 function test() {
@@ -126,7 +126,7 @@ function test() {
     must(process.execPath, [join(ROOT, 'test', suite, 'install.mjs')])
   ensureBuilt()
   const published = step('publint', join(BIN, 'publint'), ['--strict'])
-  finish([...checks(), published, ...vitest([])])
+  finish([...checks(), published, ...vitest('unit'), ...vitest('e2e')])
 }
 
 function checks() {
@@ -137,13 +137,14 @@ function checks() {
   ]
 }
 
-/** Runs vitest and counts from its report, so that a run that executed nothing cannot pass. */
-function vitest(args) {
+/** Runs one kind of tests, two files at a time, and counts from the report: a run that executed nothing cannot pass. */
+function vitest(project) {
   const report = join(ROOT, '.tmp', 'vitest.json')
   mkdirSync(join(ROOT, '.tmp'), { recursive: true })
   rmSync(report, { force: true })
-  const options = ['run', ...args, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-  const { ok } = step('vitest', join(BIN, 'vitest'), options)
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
+  const options = ['run', '--project', project, '--maxWorkers=2', ...reporters]
+  const { ok } = step(`vitest ${project}`, join(BIN, 'vitest'), options)
   if (!existsSync(report)) return [{ name: 'vitest', ok: false }]
   const { numPassedTests, numFailedTests, numTotalTests } = JSON.parse(readFileSync(report, 'utf8'))
   const results = [

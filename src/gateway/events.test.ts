@@ -65,7 +65,7 @@ test('who does not read is let go, and told when they come back that they missed
   for (let round = 0; round < 20_000; round++) change(hub)
   const gone = vi.fn()
   lazy.on('close', gone).resume()
-  await vi.waitUntil(() => gone.mock.calls.length > 0)
+  await vi.waitUntil(() => gone.mock.calls.length > 0, { timeout: 20_000 })
   expect(lazy.complete).toBe(false)
   const again = text(await read(/id: (\S+)/.exec(start)?.[1]))
   feed.close()

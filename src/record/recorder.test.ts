@@ -44,10 +44,10 @@ test('rows go to the store by themselves, after a time or when there are many', 
   const { open, ids } = await place()
   const slow = await open({ batch: { rows: 1000, milliseconds: 20 } })
   slow.end(slow.begin(call('a')), OK)
-  await vi.waitUntil(async () => (await ids()).length === 1)
+  await vi.waitUntil(async () => (await ids()).length === 1, { timeout: 20_000 })
   const many = await open({ batch: { rows: 3, milliseconds: 1e6 } })
   for (const id of ['b', 'c', 'd']) many.end(many.begin(call(id)), OK)
-  await vi.waitUntil(async () => (await ids()).length === 4)
+  await vi.waitUntil(async () => (await ids()).length === 4, { timeout: 20_000 })
 })
 
 test('the journal is empty when nothing is open, and gone when it is closed', async () => {

@@ -51,11 +51,11 @@ test('while the store fails rows stay, one is told once, and later all are there
   const recorder = await open({ store, batch: { rows: 4, milliseconds: 1 } })
   store.tries = 0
   for (let index = 0; index < 10; index++) recorder.end(recorder.begin(call(`a${index}`)), OK)
-  await vi.waitUntil(() => store.tries > 3)
+  await vi.waitUntil(() => store.tries > 3, { timeout: 20_000 })
   expect(trouble.filter((message) => message.includes('the disk is full'))).toHaveLength(1)
   expect(await ids()).toEqual([])
   store.failing = false
-  await vi.waitUntil(async () => (await ids()).length === 10)
+  await vi.waitUntil(async () => (await ids()).length === 10, { timeout: 20_000 })
   await recorder.close()
   expect(new Set(await ids()).size).toBe(10)
 })
