@@ -56,7 +56,7 @@ export async function askPerson(
     surface: asking.surface,
     estimate: estimateFor(context, target, entry?.tool),
   }
-  const isThere = asker && context.rules().grants(asking.actor)?.approver === 'client'
+  const isThere = asker?.canAnswer && context.rules().grants(asking.actor)?.approver === 'client'
   await brakes.desk.permit(question, {
     wait: approvalWait ?? patienceOf(context, asking),
     signal,

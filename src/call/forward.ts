@@ -66,9 +66,10 @@ export async function forward(
     else if (!connection.live || !connection.gate.tryEnter()) await enter(connection, { method, signal })
     try {
       const usual = connection.live ?? (await connection.ready(signal))
-      const isOlder = request.era === 'legacy' && request.asker && usual.agreement.era === 'modern'
+      const asker = request.asker?.canAnswer ? request.asker : undefined
+      const isOlder = request.era === 'legacy' && asker && usual.agreement.era === 'modern'
       const link = (isOlder && (await connection.older(usual, signal))) || usual
-      const turn = takeTurn(connection, link, { method, name, signal }, request.asker)
+      const turn = takeTurn(connection, link, { method, name, signal }, asker)
       const leave = turn && (await turn)
       try {
         if (route) recheck(route)

@@ -8,6 +8,8 @@ import type { Answer } from './answers.ts'
 export type Given = Answer | { readonly reply: ReplyMessage }
 
 export interface Asker {
+  /** Whether it can be asked anything. Who cannot hears all the same what concerns its request. */
+  readonly canAnswer: boolean
   /** What a server asks in the middle of a request. Never rejects; `stop` fires when the answer is not wanted any more. */
   question(message: RequestMessage, stop: Stop): Promise<Given>
   /** What a server says in the middle of a request, outside of its stream. Must not throw. */

@@ -215,7 +215,7 @@ export class Channel implements TransportEvents {
       this.#asked.delete(id)
       if (!stop.aborted) this.#transport?.send({ body: answerBody(id, given), method: '' })
     }
-    if (stream === undefined && asker !== 'several') this.turns?.asked(asker)
+    if (stream === undefined && asker !== 'several') this.turns?.asked(asker?.canAnswer ? asker : undefined)
     if (asker === 'several') respond(NOBODY_KNOWS)
     else if (asker) void asker.question(message, stop).then(respond)
     else this.#events.request(message, respond)

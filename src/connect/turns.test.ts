@@ -3,7 +3,11 @@ import { Stopper } from '../base/stop.ts'
 import type { Asker } from './asker.ts'
 import { Turns } from './turns.ts'
 
-const asker = (): Asker => ({ question: async () => ({ result: {} }), remark: () => undefined })
+const asker = (): Asker => ({
+  canAnswer: true,
+  question: async () => ({ result: {} }),
+  remark: () => undefined,
+})
 const never = new Stopper()
 
 /** Whether somebody is in, once all that can happen at once has happened. */

@@ -143,6 +143,7 @@ export class ParkedCall {
     this.digest = digestOf(asked)
     this.#askable = askableOf(asked.params.meta?.[CAPABILITIES])
     this.asker = {
+      canAnswer: true,
       question: (message, stop) =>
         forwardQuestion(forwarding, {
           server,

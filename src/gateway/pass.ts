@@ -74,7 +74,7 @@ export class Passing {
     const stop = call?.stop ?? begun ?? new Stopper()
     if (call) begun?.addEventListener('abort', () => call.stop.abort())
     else stopWith(asked, stop)
-    const asker = call?.asker ?? (session?.canBeAsked ? session.asker(server) : undefined)
+    const asker = call?.asker ?? (modern ? undefined : session?.asker(server))
     const stream = method === 'subscriptions/listen' ? { actor, server, stop } : undefined
     if (stream) {
       asked.reply.open()
@@ -96,9 +96,9 @@ export class Passing {
           asker,
           told: modern ? undefined : session?.told,
           answers:
-            modern || asker === undefined
-              ? undefined
-              : (reply, before) => answerInputs(asker, reply, before, stop),
+            !modern && asker?.canAnswer
+              ? (reply, before) => answerInputs(asker, reply, before, stop)
+              : undefined,
         },
       )
       if (from === 'modern' && modern) await this.#agreed(actor, server, method, answer, stop)

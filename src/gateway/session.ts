@@ -159,7 +159,12 @@ export class Session implements Hearer {
   asker(server: string): Asker {
     let asker = this.#askers.get(server)
     if (asker === undefined) {
+      const canAnswer = () => this.canBeAsked
       asker = {
+        // On a line that is known only later.
+        get canAnswer() {
+          return canAnswer()
+        },
         question: (message, stop) => this.#question(server, message, stop),
         remark: (message) => {
           if (!this.wants(message)) return
