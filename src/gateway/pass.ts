@@ -158,14 +158,17 @@ export class Passing {
     if (!asksFirst(method, answer)) return
     const result = memberValue(answer, 'result') as Record<string, unknown>
     const requests = isRecord(result['inputRequests']) ? result['inputRequests'] : {}
-    for (const request of Object.values(requests)) {
-      if (!isRecord(request) || request['method'] !== 'sampling/createMessage') continue
-      const asking = { actor, surface: 'gateway' } as const
-      const text = JSON.stringify(request['params'] ?? {})
-      const consented = await consent(this.#hub.context, asking, server, text, stop)
-      // What the model says goes straight back to the server, with the next request.
-      await consented.answered(answer)
-    }
+    const samples = Object.values(requests)
+      .filter(isRecord)
+      .filter((request) => request['method'] === 'sampling/createMessage')
+      .map((request) => request['params'] ?? {})
+    if (samples.length === 0) return
+    // All at once: an answer is good for one use, and one of several would be used up while another is waited for.
+    const text = JSON.stringify(samples.length === 1 ? samples[0] : { requests: samples })
+    const asking = { actor, surface: 'gateway' } as const
+    const consented = await consent(this.#hub.context, asking, server, text, stop)
+    // What the model says goes straight back to the server, with the next request.
+    await consented.answered(answer)
   }
 }
 
