@@ -1,6 +1,7 @@
 // Tokens of agents: made, listed and revoked through the running gateway, which knows them from then on, else in the store.
 
 import { Fault } from '../base/fault.ts'
+import type { Snapshot } from '../config/snapshot.ts'
 import { makeToken, type NewToken, revokeTokens, type ShownToken, shownTokens } from '../gateway/tokens.ts'
 import { actorOf } from '../policy/access.ts'
 import type { Agents } from '../store/policy.ts'
@@ -17,22 +18,35 @@ export interface TokenOptions {
   readonly id?: string
 }
 
-export async function agentToken(session: Session, agent: string, options: TokenOptions): Promise<void> {
-  const { out } = session
-  const life = options.expires === undefined ? undefined : timeSpan('expires', options.expires, '12h or 30d')
-  const { active } = await session.load({ warnings: false })
-  if (!options.revoke) actorOf(agent, active.assignments)
-  const path = `/api/agents/${encodeURIComponent(agent)}/token`
-  const ask = async <T extends object>(
-    method: 'GET' | 'POST' | 'DELETE',
-    query: Record<string, string | undefined> = {},
-  ): Promise<T> => {
-    const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined)
-    const text = new URLSearchParams(given).toString()
-    const { signal } = session
-    return await askGateway<T>(active.places, { method, path: `${path}?${text}`, signal })
+/** The tokens of one agent, wherever they are kept at present. */
+export interface AgentTokens {
+  make(options: { readonly life?: number | undefined; readonly replace?: boolean }): Promise<NewToken>
+  list(): Promise<ShownToken[]>
+  /** Tells how many there were. */
+  revoke(id?: string): Promise<number>
+}
+
+export async function tokensOf(session: Session, active: Snapshot, agent: string): Promise<AgentTokens> {
+  const { signal } = session
+  if (await gatewayRuns(active.places, signal)) {
+    const ask = async <T extends object>(
+      method: 'GET' | 'POST' | 'DELETE',
+      query: Record<string, string | undefined> = {},
+    ): Promise<T> => {
+      const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined)
+      const path = `/api/agents/${encodeURIComponent(agent)}/token?${new URLSearchParams(given)}`
+      return await askGateway<T>(active.places, { method, path, signal })
+    }
+    return {
+      make: ({ life, replace }) =>
+        ask('POST', {
+          life: life === undefined ? undefined : String(life),
+          replace: replace ? 'true' : undefined,
+        }),
+      list: async () => (await ask<{ tokens: ShownToken[] }>('GET')).tokens,
+      revoke: async (id) => (await ask<{ revoked: number }>('DELETE', { id })).revoked,
+    }
   }
-  const runs = await gatewayRuns(active.places, session.signal)
   const inStore = async <T>(work: (agents: Agents) => Promise<T>): Promise<T> => {
     let result: T | undefined
     await withStore(session, active, async ({ agents }) => {
@@ -40,19 +54,28 @@ export async function agentToken(session: Session, agent: string, options: Token
     })
     return result as T
   }
+  return {
+    make: (options) => inStore((agents) => makeToken(agents, agent, options)),
+    list: () => inStore((agents) => shownTokens(agents, agent)),
+    revoke: (id) => inStore((agents) => revokeTokens(agents, agent, id)),
+  }
+}
+
+export async function agentToken(session: Session, agent: string, options: TokenOptions): Promise<void> {
+  const { out } = session
+  const life = options.expires === undefined ? undefined : timeSpan('expires', options.expires, '12h or 30d')
+  const { active } = await session.load({ warnings: false })
+  if (!options.revoke) actorOf(agent, active.assignments)
+  const kept = await tokensOf(session, active, agent)
   if (options.list) {
-    const tokens = runs
-      ? (await ask<{ tokens: ShownToken[] }>('GET')).tokens
-      : await inStore((agents) => shownTokens(agents, agent))
+    const tokens = await kept.list()
     out.answer({ agent, tokens }, () =>
       tokens.length === 0 ? `${agent} has no token.` : table(session, tokens),
     )
     return
   }
   if (options.revoke) {
-    const revoked = runs
-      ? (await ask<{ revoked: number }>('DELETE', { id: options.id })).revoked
-      : await inStore((agents) => revokeTokens(agents, agent, options.id))
+    const revoked = await kept.revoke(options.id)
     if (revoked === 0)
       throw new Fault('USAGE', `${agent} has no such token`, {
         hint: `see: busbar agents token ${agent} --list`,
@@ -60,12 +83,7 @@ export async function agentToken(session: Session, agent: string, options: Token
     out.answer({ agent, revoked }, () => `Revoked ${revoked} token${revoked === 1 ? '' : 's'} of ${agent}.`)
     return
   }
-  const made = runs
-    ? await ask<NewToken>('POST', {
-        life: life === undefined ? undefined : String(life),
-        replace: options.replace ? 'true' : undefined,
-      })
-    : await inStore((agents) => makeToken(agents, agent, { life, replace: options.replace ?? false }))
+  const made = await kept.make({ life, replace: options.replace ?? false })
   out.note(`this is shown once; only a digest is kept`)
   out.answer(made, () => made.token)
 }

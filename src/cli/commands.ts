@@ -22,6 +22,11 @@ export const COMMANDS: readonly Entry[] = [
     summary: 'take over servers from other tools',
     load: () => import('./commands/import.ts'),
   },
+  {
+    name: 'connect',
+    summary: 'write Busbar into the configuration of a client, or take it out again',
+    load: () => import('./commands/connect.ts'),
+  },
   { name: 'list', summary: 'list servers', load: () => import('./commands/list.ts') },
   {
     name: 'get',

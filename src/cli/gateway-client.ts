@@ -62,15 +62,34 @@ export async function askForBytes(
   throw faultFrom(parse(answer.toString('utf8')), `the gateway answered ${status}`)
 }
 
+export interface GatewayStatus {
+  readonly version: string
+  /** Digest of the configuration it follows. */
+  readonly config: string
+  /** Where it listens. */
+  readonly url: string
+}
+
+/** What the gateway of this home says of itself; undefined when none runs. One that is stuck is a fault: not absent. */
+export async function gatewayStatus(places: Places, signal: AbortSignal): Promise<GatewayStatus | undefined> {
+  if (!existsSync(gatewaySocket(places))) return undefined
+  try {
+    const asking = { method: 'GET', path: '/api/status', signal, timeout: PATIENCE } as const
+    return await askGateway<GatewayStatus>(places, asking)
+  } catch (error) {
+    if (error instanceof Fault && !STUCK.has(error.code)) return undefined
+    throw error
+  }
+}
+
 /** Whether a gateway runs for this home. */
 export async function gatewayRuns(places: Places, signal: AbortSignal): Promise<boolean> {
-  return (await gatewayConfig(places, signal)) !== undefined
+  return (await gatewayStatus(places, signal)) !== undefined
 }
 
 /** Whether a gateway runs that follows this very configuration; only then a command may ask it. */
 export async function gatewayFollows(active: Snapshot, signal: AbortSignal): Promise<boolean> {
-  const config = await gatewayConfig(active.places, signal)
-  return config !== undefined && config === configDigest(active)
+  return (await gatewayStatus(active.places, signal))?.config === configDigest(active)
 }
 
 // --- internal ---
@@ -78,18 +97,6 @@ export async function gatewayFollows(active: Snapshot, signal: AbortSignal): Pro
 /** Milliseconds; a gateway that is there answers at once, unless the machine is very busy. */
 const PATIENCE = 10_000
 const STUCK: ReadonlySet<Code> = new Set<Code>(['CALL_CANCELLED', 'CALL_TIMEOUT'])
-
-/** The digest of what the running gateway follows; undefined when none runs. One that is stuck is a fault: not absent. */
-async function gatewayConfig(places: Places, signal: AbortSignal): Promise<string | undefined> {
-  if (!existsSync(gatewaySocket(places))) return undefined
-  try {
-    const asking = { method: 'GET', path: '/api/status', signal, timeout: PATIENCE } as const
-    return (await askGateway<{ config: string }>(places, asking)).config
-  } catch (error) {
-    if (error instanceof Fault && !STUCK.has(error.code)) return undefined
-    throw error
-  }
-}
 
 function unanswered(error: unknown, signal: AbortSignal, otherwise: string | undefined): unknown {
   if (!(error instanceof Error)) return error

@@ -9,10 +9,14 @@ export function canAsk(): boolean {
 
 /** Asks yes or no; anything but a clear yes is no. */
 export async function confirm(question: string, signal: AbortSignal): Promise<boolean> {
+  return /^y(?:es)?$/i.test((await ask(`${question} [y/N] `, signal)).trim())
+}
+
+/** Asks for a line of text. */
+export async function ask(text: string, signal: AbortSignal): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
-    const answer = await terminal.question(`${question} [y/N] `, { signal })
-    return /^y(?:es)?$/i.test(answer.trim())
+    return await terminal.question(text, { signal })
   } finally {
     terminal.close()
   }

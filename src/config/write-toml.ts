@@ -28,6 +28,26 @@ export function tomlFault(file: string, changes: readonly Change[]): Fault {
   })
 }
 
+/** A table's name. */
+export function tomlPath(path: Path): string {
+  return path.map(tomlKey).join('.')
+}
+
+/** A key, in quotes where it needs them. */
+export function tomlKey(key: string | number): string {
+  return /^[\w-]+$/.test(String(key)) ? String(key) : JSON.stringify(String(key))
+}
+
+/** A value on one line. */
+export function tomlValue(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(tomlValue).join(', ')}]`
+  if (typeof value === 'object' && value !== null) {
+    const pairs = Object.entries(value).map(([key, item]) => `${JSON.stringify(key)} = ${tomlValue(item)}`)
+    return `{ ${pairs.join(', ')} }`
+  }
+  return JSON.stringify(value)
+}
+
 // --- internal ---
 
 /** The entry as Codex would have it: it names variables instead of writing templates. */
@@ -52,21 +72,4 @@ function tomlLines(path: Path, value: unknown): string[] {
     else entries.push([variable ? 'env_http_headers' : 'http_headers', { [header]: variable ?? text }])
   }
   return [`[${tomlPath(path)}]`, ...entries.map(([key, item]) => `${tomlKey(key)} = ${tomlValue(item)}`)]
-}
-
-function tomlPath(path: Path): string {
-  return path.map(tomlKey).join('.')
-}
-
-function tomlKey(key: string | number): string {
-  return /^[\w-]+$/.test(String(key)) ? String(key) : JSON.stringify(String(key))
-}
-
-function tomlValue(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(tomlValue).join(', ')}]`
-  if (typeof value === 'object' && value !== null) {
-    const pairs = Object.entries(value).map(([key, item]) => `${JSON.stringify(key)} = ${tomlValue(item)}`)
-    return `{ ${pairs.join(', ')} }`
-  }
-  return JSON.stringify(value)
 }

@@ -175,7 +175,7 @@ type EventStatus = Omit<ServerStatus, 'tools' | 'config' | 'instructions'> & {
 
 /** Each route with what it is sent and what it answers. Names in capitals stand for a part of the path. */
 export interface Api {
-  'GET /api/status': { answer: { version: string; config: string } }
+  'GET /api/status': { answer: { version: string; config: string; url: string } }
   'GET /api/servers': { answer: { servers: readonly ServerStatus[] } }
   'GET /api/servers/check': { answer: { servers: readonly CheckedServer[] } }
   'POST /api/servers/NAME/ACTION': {

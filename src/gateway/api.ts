@@ -30,6 +30,8 @@ import { json } from './json.ts'
 
 /** What it needs of the gateway besides its hub. */
 export interface ApiHost {
+  /** Where it listens. */
+  readonly url: string
   /** Agents that can sign in. */
   readonly agents: readonly string[]
   readonly feed: EventFeed
@@ -81,7 +83,11 @@ type Routes = {
 }
 
 const ROUTES: Routes = {
-  'GET /api/status': ({ hub }) => ({ version: VERSION, config: configDigest(hub.snapshot) }),
+  'GET /api/status': ({ hub, host }) => ({
+    version: VERSION,
+    config: configDigest(hub.snapshot),
+    url: host.url,
+  }),
   'GET /api/servers': ({ hub }) => ({ servers: hub.servers.status() }),
   'GET /api/servers/check': async ({ hub, query, signal }) => ({
     servers: await checkServers(hub, { names: query.getAll('server'), idle: false, signal }),

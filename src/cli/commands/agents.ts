@@ -2,14 +2,14 @@
 
 import { Fault } from '../../base/fault.ts'
 import { nearest } from '../../base/suggest.ts'
-import { addAgent, removeAgent, type Target } from '../../config/plan.ts'
+import { removeAgent, type Target } from '../../config/plan.ts'
 import { placeOf } from '../../config/tree.ts'
+import { addNewAgent } from '../add-agent.ts'
 import { agentToken } from '../agent-token.ts'
 import { grantTo, revokeFrom, setAgent } from '../change-agent.ts'
 import { command, type Group } from '../command.ts'
 import { placeText } from '../describe.ts'
-import { layerTarget, makeEdits, SCOPE_OPTION, writeScope, writeTarget } from '../edit.ts'
-import { checkNewName } from '../new-server.ts'
+import { layerTarget, makeEdits, SCOPE_OPTION } from '../edit.ts'
 import { failOnErrors, type Session } from '../session.ts'
 
 interface AddOptions {
@@ -185,37 +185,10 @@ async function list(session: Session): Promise<void> {
 }
 
 async function add(session: Session, name: string, options: AddOptions): Promise<void> {
-  checkNewName(name, 'agent')
   if (options.approval !== undefined) checkPreset(options.approval)
-  const snapshot = await session.snapshot()
-  const known = new Set([...snapshot.servers.keys(), '*'])
-  const { CATALOG } = await import('../../config/catalog.ts')
-  for (const entry of CATALOG) known.add(entry.name)
-  for (const server of options.server ?? [])
-    if (!known.has(server) && !/[*?]/.test(server)) {
-      const near = nearest(server, known)
-      throw new Fault('SERVER_UNKNOWN', `no server is called "${server}"`, {
-        server,
-        hint: near ? `did you mean "${near}"?` : 'run: busbar list',
-      })
-    }
-  const target = writeTarget(session, snapshot, writeScope(options.scope ?? 'project'))
-  const plan = (file: Target) => {
-    const agents = Object(file.value ?? {}).agents
-    if (!options.force && agents && Object.hasOwn(agents, name))
-      throw new Fault('AGENT_EXISTS', `${target.file} has an agent called "${name}" already`, {
-        hint: 'use another name, or replace it with --force',
-      })
-    const entry = {
-      enabled: true,
-      model: options.model,
-      approval: options.approval,
-      servers: options.server ?? [],
-    }
-    return addAgent(file, name, entry)
-  }
-  await makeEdits(session, snapshot, [{ target, plan, meant: { agents: [name] } }])
-  session.out.answer({ added: name, file: target.file }, () => [
+  const { server: servers, ...rest } = options
+  const { file } = await addNewAgent(session, name, { servers, ...rest })
+  session.out.answer({ added: name, file }, () => [
     `Added the agent ${name}.`,
     `See what it may use: busbar agents list`,
   ])

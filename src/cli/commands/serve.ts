@@ -17,6 +17,7 @@ export const spec = command({
   options: {
     stdio: { about: 'a message a line on stdin and stdout' },
     server: { value: 'name', about: 'only this server, its names untouched' },
+    project: { value: 'folder', about: 'the project to read the configuration of; default: this folder' },
   },
   help: `
 For clients that start the server they talk to. BUSBAR_TOKEN says which agent it is. Where a gateway runs (busbar up) it is
@@ -27,7 +28,7 @@ Examples:
   BUSBAR_TOKEN=… busbar serve --stdio
   claude mcp add busbar --env BUSBAR_TOKEN=… -- busbar serve --stdio
   busbar serve --stdio --server github`,
-  run: async (session, _, { stdio, server }) => {
+  run: async (session, _, { stdio, server, project }) => {
     if (stdio !== true)
       throw new Fault('USAGE', 'serve needs to know on what', {
         hint: 'run: busbar serve --stdio; over HTTP it is: busbar up',
@@ -37,6 +38,7 @@ Examples:
       throw new Fault('USAGE', 'BUSBAR_TOKEN is not set: it says which agent this is for', {
         hint: 'make a token: busbar agents token NAME',
       })
+    if (project !== undefined) enter(project)
     const loaded = await session.load()
     failOnErrors(loaded.snapshot)
     const release = session.hold()
@@ -54,6 +56,15 @@ Examples:
 })
 
 // --- internal ---
+
+/** Clients start what they talk to in folders of their own choosing. */
+function enter(project: string): void {
+  try {
+    process.chdir(project)
+  } catch (error) {
+    throw new Fault('USAGE', `--project ${project} is no folder that can be entered`, { cause: error })
+  }
+}
 
 async function serveOwn(
   { out, signal }: Session,

@@ -1,6 +1,7 @@
 // From a document of any known format to one native shape.
 
 import { isRecord } from '../../base/record.ts'
+import { leadsToUs } from '../clients/entry.ts'
 import { type Document, problemIn } from '../document.ts'
 import type { Path } from '../edit/change.ts'
 import { type Problem, valueText } from '../problem.ts'
@@ -156,6 +157,8 @@ function freeName(key: string, servers: Record<string, unknown>): string {
 
 /** Entries of another tool that are no servers: Goose's own parts, Zed's extensions, opencode's bare switches. */
 function isSomethingElse(format: Format, raw: Record<string, unknown>): boolean {
+  // What `busbar connect` wrote there: as a server of ours it would lead in a circle.
+  if (leadsToUs(raw)) return true
   const says = (...keys: string[]) => keys.some((key) => raw[key] !== undefined && raw[key] !== null)
   if (format.id === 'goose') return !['stdio', 'sse', 'streamable_http'].includes(String(raw['type']))
   if (format.id === 'zed') return says('settings') && !says('command', 'url')
