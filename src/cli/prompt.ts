@@ -12,11 +12,13 @@ export async function confirm(question: string, signal: AbortSignal): Promise<bo
   return /^y(?:es)?$/i.test((await ask(`${question} [y/N] `, signal)).trim())
 }
 
-/** Asks for a line of text. */
+/** Asks for a line of text; a closed input is an empty one. */
 export async function ask(text: string, signal: AbortSignal): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  // Ctrl-D: the question itself would never be answered, and the command end without a word.
+  const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')))
   try {
-    return await terminal.question(text, { signal })
+    return await Promise.race([terminal.question(text, { signal }), closed])
   } finally {
     terminal.close()
   }
