@@ -1,6 +1,6 @@
 // Where Busbar keeps its files for one operating-system user.
 
-import { lstatSync, mkdirSync } from 'node:fs'
+import { lstatSync, mkdirSync, type Stats } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sha256 } from './digest.ts'
@@ -61,7 +61,13 @@ export function prepareFolder(folder: string): void {
 
 /** Why a folder or file must not be relied on, or undefined when it is safe or does not exist. */
 export function unsafeReason(path: string): string | undefined {
-  const stats = lstatSync(path, { throwIfNoEntry: false })
+  let stats: Stats | undefined
+  try {
+    stats = lstatSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EACCES')) throw error
+    return 'is in a folder that this user may not enter'
+  }
   if (stats === undefined) return undefined
   const user = process.getuid?.()
   if (user !== undefined && stats.uid !== user) return `belongs to user ${stats.uid}, not to user ${user}`

@@ -33,8 +33,31 @@ export async function tryServers(session: Session, loaded: Loaded): Promise<Star
   return await withHub(session, loaded, {}, async (hub, line) => {
     const able = hub.context.manager.connections.filter(isStartable)
     const settled = await settle(able, session.signal, line)
-    return settled.map((it) => finding(it, loaded))
+    return settled.flatMap((it) => [
+      finding(it, loaded),
+      ...slowness(it.connection.name, it, it.connection.plan),
+    ])
   })
+}
+
+/** A server that is up, but took so long that it may miss its deadline another time. */
+export function slowness(
+  name: string,
+  { ms, fault }: Pick<Settled, 'ms' | 'fault'>,
+  { deadline }: { readonly deadline: number },
+): StartFinding[] {
+  if (fault !== undefined || ms <= deadline / 2) return []
+  const seconds = (time: number) => `${(time / 1000).toFixed(1)} s`
+  return [
+    {
+      severity: 'warning',
+      check: 'slow',
+      server: name,
+      ms,
+      message: `${name} took ${seconds(ms)} to start, of ${seconds(deadline)} that it has`,
+      fix: `install its package instead of fetching it at each start, or give it more: timeouts.connect of ${shellWord(name)}`,
+    },
+  ]
 }
 
 // --- internal ---

@@ -1,7 +1,7 @@
 // What is wrong with the configuration on this machine, each with its cause and how to mend it.
 
-import { existsSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { unsafeReason } from '../base/places.ts'
 import { isSecretName, isSecretValue } from '../base/redact.ts'
 import { findCommand } from './binary.ts'
@@ -57,20 +57,53 @@ export function examine(snapshot: Snapshot, subjects: readonly Subject[]): Findi
   ]
 }
 
-// --- internal ---
-
-function checkNode(): Finding {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+/** Whether this Node is new enough. */
+export function checkNode(version: string = process.versions.node): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
   const [wantMajor = 0, wantMinor = 0] = MIN_NODE
   const ok = major > wantMajor || (major === wantMajor && minor >= wantMinor)
   return ok
-    ? { severity: 'ok', check: 'node', message: `Node ${process.versions.node}` }
+    ? { severity: 'ok', check: 'node', message: `Node ${version}` }
     : {
         severity: 'error',
         check: 'node',
-        message: `Node ${process.versions.node} is too old`,
+        message: `Node ${version} is too old`,
         fix: `install Node ${MIN_NODE.join('.')} or newer`,
       }
+}
+
+// --- internal ---
+
+function checkState(snapshot: Snapshot): Finding[] {
+  const { state } = snapshot.places
+  const unsafe = [state, join(state, TRUST_FILE)].flatMap((file): Finding[] => {
+    const reason = unsafeReason(file)
+    if (reason === undefined) return []
+    const fix = `see who wrote it; then delete it, and accept again what you trust: rm -r ${file}`
+    return [{ severity: 'error', check: 'state', message: `${file} ${reason}`, fix }]
+  })
+  if (unsafe.length > 0) return unsafe
+  const blocked = unwritable(state)
+  if (blocked === undefined) return []
+  return [
+    {
+      severity: 'error',
+      check: 'state',
+      message: `${blocked} cannot be written, so nothing can be kept: no trust, no tokens, no records`,
+      fix: `make it yours (chown and chmod 700), or set BUSBAR_HOME to another folder`,
+    },
+  ]
+}
+
+/** The nearest folder that is there, if files cannot be made in it. */
+function unwritable(folder: string): string | undefined {
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK)
+    return undefined
+  } catch (error) {
+    const absent = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+    return absent && dirname(folder) !== folder ? unwritable(dirname(folder)) : folder
+  }
 }
 
 function checkFiles(snapshot: Snapshot): Finding[] {
@@ -168,16 +201,6 @@ function checkUse(snapshot: Snapshot): Finding[] {
       message: `${entry.name}: no enabled agent may use it, so it does not start`,
       fix: `add it to an agent's servers, or run: busbar remove ${entry.name}`,
     }))
-}
-
-function checkState(snapshot: Snapshot): Finding[] {
-  const { state } = snapshot.places
-  return [state, join(state, TRUST_FILE)].flatMap((file): Finding[] => {
-    const reason = unsafeReason(file)
-    if (reason === undefined) return []
-    const fix = `see who wrote it; then delete it, and accept again what you trust: rm -r ${file}`
-    return [{ severity: 'error', check: 'state', message: `${file} ${reason}`, fix }]
-  })
 }
 
 function holdsSecrets(value: unknown, key = ''): boolean {

@@ -16,6 +16,7 @@ const COMMANDS = [
   'add',
   'add-json',
   'import',
+  'connect',
   'list',
   'get',
   'remove',

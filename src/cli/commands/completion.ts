@@ -19,6 +19,7 @@ const NAMED: Readonly<Record<string, 'servers' | 'agents' | 'catalog' | 'clients
   prompts: 'servers',
   restart: 'servers',
   import: 'clients',
+  connect: 'clients',
 }
 
 export const spec = command({
@@ -157,6 +158,10 @@ async function names(
   const snapshot = await loadConfig({ config })
   if (kind === 'agents') return plain(Object.keys(snapshot.config.agents))
   if (kind === 'servers') return plain(snapshot.servers.keys())
+  if (command === 'connect') {
+    const { knownClients } = await import('../../config/clients/known.ts')
+    return knownClients(snapshot.places, snapshot.root, snapshot.env).map((client) => client.id)
+  }
   const { clientsOf } = await import('../../config/clients.ts')
   return clientsOf(snapshot.places, snapshot.root).map((client) => client.id)
 }

@@ -1,4 +1,5 @@
-// `busbar doctor`: cause and remedy of what keeps servers from working: the configuration, then each server itself.
+// `busbar doctor`: cause and remedy of what keeps servers from working: the configuration, the gateway and its clients,
+// then each server itself.
 
 import { chmodSync } from 'node:fs'
 import { Fault } from '../../base/fault.ts'
@@ -14,12 +15,14 @@ export const spec = command({
   summary: 'find what is wrong and how to mend it',
   options: {
     fix: { about: 'mend what can be mended without a decision (file permissions)' },
-    'no-start': { about: 'look at the configuration only, start nothing' },
+    'no-start': { about: 'only look, start no server' },
   },
   help: `
-Looks at the configuration, then starts every server that is on and trusted and says how far it came: the program that
-runs, its exit code and last words; of a remote one the name, the connection, the certificate and the HTTP status.
-Exit 1 when the configuration is wrong, 4 when only a server does not work.
+Looks at the configuration; at the gateway, its store, its port and what waits there for a person; at the clients that are
+connected (busbar connect) and whether their address and token still open anything. Then starts every server that is on and
+trusted and says how far it came: the program that runs, its exit code and last words; of a remote one the name, the
+connection, the certificate and the HTTP status. Each finding has its cause and the command that mends it.
+Exit 1 when something is wrong that must be mended, 4 when only a server does not work or no gateway runs.
 
 Examples:
   busbar doctor
@@ -54,16 +57,27 @@ Examples:
 async function look(session: Session, start: boolean): Promise<StartFinding[]> {
   const snapshot = await loadConfig(session.loadOptions)
   const subjects = session.subjects(snapshot)
-  const findings = examine(snapshot, subjects)
+  const findings: StartFinding[] = examine(snapshot, subjects)
   const loaded: Loaded = { snapshot, subjects, active: effective(snapshot, subjects) }
-  // A state folder that is not safe is a finding; nothing can be started with it.
-  if (!start || snapshot.servers.size === 0 || findings.some(({ check }) => check === 'state'))
-    return findings
+  // A state folder that is not safe is a finding; nothing can be looked up in it, nor started with it.
+  if (findings.some(({ check }) => check === 'state')) return findings
+  const [{ gatherFacts }, { examineClients }, { examineGateway }] = await Promise.all([
+    import('../doctor-facts.ts'),
+    import('../doctor-clients.ts'),
+    import('../doctor-gateway.ts'),
+  ])
+  const facts = await gatherFacts(session, loaded)
+  findings.push(...examineClients(facts), ...examineGateway(facts))
+  // To start servers is to record it, and a damaged store would be moved away by that.
+  if (!start || snapshot.servers.size === 0 || facts.store !== undefined) return findings
   const known = new Set(findings.filter(({ severity }) => severity === 'error').map(({ server }) => server))
   const { tryServers } = await import('../doctor-start.ts')
   const tried = await tryServers(session, loaded)
   // What is wrong with its entry explains why it does not start; once is enough.
-  return [...findings, ...tried.filter((it) => it.severity !== 'error' || !known.has(it.server))]
+  const news = tried.filter((it) => it.severity !== 'error' || !known.has(it.server))
+  const failing = new Set(news.filter(({ severity }) => severity !== 'ok').map(({ server }) => server))
+  // The same of the same server, as the gateway sees it.
+  return [...findings.filter((it) => it.check !== 'gateway-server' || !failing.has(it.server)), ...news]
 }
 
 /** What is wrong with the configuration comes before what may follow from it. */
