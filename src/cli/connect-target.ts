@@ -58,7 +58,7 @@ export async function routeFor(
 ): Promise<Route> {
   if (stdio || !client.http) return stdioRoute(session, snapshot)
   const running = await gatewayStatus(snapshot.places, session.signal)
-  if (running) return { kind: 'http', url: `${reachable(running.url)}/mcp`, runs: true }
+  if (running?.url) return { kind: 'http', url: `${reachable(running.url)}/mcp`, runs: true }
   const { host, port } = snapshot.config.gateway
   if (port === 0)
     throw new Fault('USAGE', 'gateway.port is 0, so where the gateway will listen is not known yet', {

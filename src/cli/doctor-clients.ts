@@ -66,7 +66,13 @@ function well({ title, agent }: ClientFact): ClientFinding {
 function checkGateway({ clients, running }: GatewayFacts): ClientFinding[] {
   const waiting = clients.filter((it) => it.way === 'http').map((it) => it.title)
   if (running !== undefined)
-    return [{ severity: 'ok', check: 'gateway', message: `the gateway runs at ${running.url}` }]
+    return [
+      {
+        severity: 'ok',
+        check: 'gateway',
+        message: `the gateway runs${running.url ? ` at ${running.url}` : ''}`,
+      },
+    ]
   if (waiting.length === 0) return []
   const message = `no gateway is running, and these clients want one: ${[...new Set(waiting)].join(', ')}`
   const fix = 'busbar up'

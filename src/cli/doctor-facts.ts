@@ -21,7 +21,7 @@ import { type Ledger, withLedger } from './doctor-ledger.ts'
 import { askGateway, type GatewayStatus, gatewayStatus } from './gateway-client.ts'
 import type { Loaded, Session } from './session.ts'
 
-export interface AgentFact {
+interface AgentFact {
   readonly name: string
   readonly enabled: boolean
   /** How many it may use; unknown while everything is off. */
@@ -93,7 +93,9 @@ export async function gatherFacts(session: Session, loaded: Loaded): Promise<Gat
     portTaken: running === undefined && wanted && address !== undefined && (await isTaken(config.gateway)),
     unreadable: states.flatMap(({ trouble }) => (trouble === undefined ? [] : [trouble])),
     ...rest,
-    ...(running === undefined ? {} : { running: { ...running, url: reachable(running.url) } }),
+    ...(running === undefined
+      ? {}
+      : { running: running.url === undefined ? running : { ...running, url: reachable(running.url) } }),
     ...(address === undefined ? {} : { address }),
     ...(otherHome === undefined ? {} : { otherHome }),
     ...(newest === undefined ? {} : { newest }),

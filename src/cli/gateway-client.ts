@@ -66,8 +66,8 @@ export interface GatewayStatus {
   readonly version: string
   /** Digest of the configuration it follows. */
   readonly config: string
-  /** Where it listens. */
-  readonly url: string
+  /** Where it listens; an older one does not say it. */
+  readonly url?: string
 }
 
 /** What the gateway of this home says of itself; undefined when none runs. One that is stuck is a fault: not absent. */

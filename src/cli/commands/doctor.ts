@@ -66,10 +66,17 @@ async function look(session: Session, start: boolean): Promise<StartFinding[]> {
     import('../doctor-clients.ts'),
     import('../doctor-gateway.ts'),
   ])
-  const facts = await gatherFacts(session, loaded)
-  findings.push(...examineClients(facts), ...examineGateway(facts))
-  // To start servers is to record it, and a damaged store would be moved away by that.
-  if (!start || snapshot.servers.size === 0 || facts.store !== undefined) return findings
+  try {
+    const facts = await gatherFacts(session, loaded)
+    findings.push(...examineClients(facts), ...examineGateway(facts))
+    // To start servers is to record it, and a damaged store would be moved away by that.
+    if (facts.store !== undefined) return findings
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code === 'CALL_CANCELLED') throw error
+    const fix = error.hint === undefined ? {} : { fix: error.hint }
+    findings.push({ severity: 'error', check: 'gateway', message: error.message, ...fix, fault: error })
+  }
+  if (!start || snapshot.servers.size === 0) return findings
   const known = new Set(findings.filter(({ severity }) => severity === 'error').map(({ server }) => server))
   const { tryServers } = await import('../doctor-start.ts')
   const tried = await tryServers(session, loaded)

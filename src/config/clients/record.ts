@@ -73,11 +73,11 @@ export function dropBackup(places: Places, name: string | undefined): void {
   if (name !== undefined) rmSync(join(backupFolder(places), name), { force: true })
 }
 
-export function backupFolder({ state }: Places): string {
+// --- internal ---
+
+function backupFolder({ state }: Places): string {
   return join(state, 'client-backups')
 }
-
-// --- internal ---
 
 function recordFile({ state }: Places): string {
   return join(state, 'clients.json')
