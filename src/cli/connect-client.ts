@@ -1,6 +1,6 @@
 // `busbar connect CLIENT`: an agent and a token of its own for a client, written into that client's file.
 
-import { mkdirSync, statSync } from 'node:fs'
+import { mkdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { sha256 } from '../base/digest.ts'
 import { Fault } from '../base/fault.ts'
@@ -8,6 +8,7 @@ import { withLock } from '../base/lock.ts'
 import { type Places, prepareFolder } from '../base/places.ts'
 import { isRecord } from '../base/record.ts'
 import { MASK } from '../base/redact.ts'
+import { shellWord } from '../base/shell-word.ts'
 import { writeFileAtomic } from '../base/write-file.ts'
 import { type ClientText, readClientText, withEntry, withoutEntry } from '../config/clients/change.ts'
 import { leadsToUs } from '../config/clients/entry.ts'
@@ -165,6 +166,7 @@ async function writeEntry(
     const now = await readClientText(client, file)
     const record = clientRecord(places, client.id, file)
     const made = await newToken(session, active, agent)
+    let written = false
     try {
       const text = await withEntry(client, file, now, client.entry(wayOf(route, made.token)))
       const backup = await originalOf(places, client, file, now, record)
@@ -172,6 +174,7 @@ async function writeEntry(
       writing(file, () => {
         madeFolder = mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
         writeFileAtomic(file, text, { mode: 0o600 })
+        written = true
       })
       await keepClientRecord(places, client.id, file, {
         client: client.id,
@@ -185,6 +188,9 @@ async function writeEntry(
       })
       if (record?.backup !== backup) dropBackup(places, record?.backup)
     } catch (error) {
+      // What cannot be taken back later is better not there at all.
+      if (written && now.exists) writeFileAtomic(file, now.text)
+      else if (written) rmSync(file, { force: true })
       await made.revoke()
       throw error
     }
@@ -212,7 +218,9 @@ function tellRisks(
   { file, scope, agent }: { readonly file: string; readonly scope: ClientScope; readonly agent: string },
 ): void {
   if (((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0)
-    out.warn(`${file} holds a token now and can be read by other users of this machine; chmod 600 ${file}`)
+    out.warn(
+      `${file} holds a token now and can be read by other users of this machine; chmod 600 ${shellWord(file)}`,
+    )
   if (scope === 'project')
     out.warn(`${file} holds a token now: keep it out of the repository, or connect with --scope user`)
   if (active.config.agents[agent]?.enabled === false)

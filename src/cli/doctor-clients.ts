@@ -1,6 +1,7 @@
 // What of clients' files keeps a client from the gateway. Decided by facts alone, which doctor-facts.ts gathers.
 
 import { Fault } from '../base/fault.ts'
+import { shellWord } from '../base/shell-word.ts'
 import type { Finding } from '../config/doctor.ts'
 import type { GatewayFacts } from './doctor-facts.ts'
 
@@ -88,7 +89,7 @@ function checkFile(client: ClientFact): ClientFinding[] {
       severity: 'warning',
       check: 'client-mode',
       message: `${file} holds the token of ${title} and can be read by other users`,
-      fix: `chmod 600 ${file}`,
+      fix: `chmod 600 ${shellWord(file)}`,
       repair: { kind: 'mode', file, mode: 0o600 },
     },
   ]

@@ -239,6 +239,21 @@ test('[C11] a folder in which nothing can be written is said, and the token is r
   expect((await sandbox.run(words, user)).code).toBe(0)
 })
 
+test('[C11] what cannot be taken back later is not written: a record that cannot be kept undoes all of it', async () => {
+  const sandbox = home()
+  const file = sandbox.write(at(sandbox, '.cursor/mcp.json'), '{"a": 1}')
+  const made = join(sandbox.home, '.codex/config.toml')
+  // Where the lock of the record should be stands a folder.
+  mkdirSync(at(sandbox, '.local/state/busbar/clients.json.lock'), { recursive: true, mode: 0o700 })
+  const { code } = await sandbox.run(['connect', 'cursor', '--agent', 'ada', '--yes'])
+  expect(code).not.toBe(0)
+  expect(sandbox.read(file)).toBe('{"a": 1}')
+  expect((await sandbox.run(['connect', 'codex', '--agent', 'ada', '--yes'])).code).not.toBe(0)
+  expect(existsSync(made)).toBe(false)
+  const { json } = await sandbox.run(['agents', 'token', 'ada', '--list', '--json'])
+  expect(json.tokens.map((it: Answer) => it.state)).toEqual(['revoked', 'revoked'])
+})
+
 test('[C11] a new client gets an agent of its own for the servers that are named', async () => {
   const sandbox = home({ gateway: { port: 4999 } })
   const unsaid = await sandbox.run(['connect', 'zed', '--yes'])

@@ -209,7 +209,7 @@ test('[C11] a client with very many tools', async () => {
   await until(async () => (await findings(sandbox)).of('tool-count') === undefined)
 })
 
-test('[C11] a store that is damaged, of another program, newer or well', async () => {
+test('[C11] a store that is locked, newer, damaged or well', async () => {
   const sandbox = home()
   const store = join(sandbox.home, '.local/state/busbar/busbar.db')
   expect((await findings(sandbox)).wrong).toEqual([])
@@ -218,7 +218,10 @@ test('[C11] a store that is damaged, of another program, newer or well', async (
   const { loadDriver } = await import('../../src/store/sqlite-driver.ts')
   const open = await loadDriver()
   const database = open(store)
-  database.exec('PRAGMA user_version = 9999')
+  database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; PRAGMA user_version = 9999')
+  const locked = await findings(sandbox)
+  expect([locked.code, locked.of('store').message]).toEqual([1, expect.stringContaining('locked')])
+  database.exec('COMMIT')
   database.close()
   const newer = await findings(sandbox)
   expect([newer.code, newer.of('store').message]).toEqual([1, expect.stringContaining('newer Busbar')])
