@@ -29,6 +29,9 @@ export interface HubOptions extends Handlers {
   readonly onEvent?: ((event: HubEvent) => void) | undefined
 }
 
+/** Another configuration, made from the one that is followed. */
+export type Next = (config: HubOptions['config']) => HubConfig
+
 export type HubEvent =
   | ManagerEvent
   /** Servers that a killed run had left behind, and that are gone now. */

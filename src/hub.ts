@@ -9,7 +9,8 @@ import { sees } from './call/admit.ts'
 import { Brakes } from './call/brakes.ts'
 import type { CallContext, Surface } from './call/context.ts'
 import { AgentHandle } from './call/handle.ts'
-import { hasResources, resourceTools } from './call/resource-tools.ts'
+import { ownTools } from './call/own-tools.ts'
+import { Spill } from './call/spill.ts'
 import { Surfaces } from './call/surface.ts'
 import { Validators } from './call/validate.ts'
 import { Views } from './call/view.ts'
@@ -26,7 +27,7 @@ import { type Applied, type Change, Manager } from './connect/manager.ts'
 import { closeInheritedFiles } from './connect/process/inherited-files.ts'
 import { type Ledger, openLedger, reapDeadOwners } from './connect/process/ledger.ts'
 import type { ServerStatus } from './connect/status.ts'
-import type { HubEvent, HubOptions } from './hub-options.ts'
+import type { HubEvent, HubOptions, Next } from './hub-options.ts'
 import { type Actor, actorOf, OWNER } from './policy/access.ts'
 import type { ApprovalDesk, Approver } from './policy/approvals.ts'
 import type { EnergyChange, Regulator } from './policy/energy.ts'
@@ -43,9 +44,6 @@ import type { Invocations } from './store/invocation.ts'
 import type { Store } from './store/store.ts'
 
 export type { HubEvent, HubOptions }
-
-/** Another configuration, made from the one that is followed. */
-type Next = (config: HubOptions['config']) => HubConfig
 
 /** Reads the configuration, ends what an earlier run left behind, and starts what starts by itself. */
 export async function createHub(options: HubOptions = {}): Promise<Hub> {
@@ -110,6 +108,8 @@ export class Hub {
     this.#pins = new PinWatch(this.#manager)
     this.#registry = new Registry(this.#manager)
     const rules = () => this.#rules ?? NO_RULES
+    const trouble = (message: string) => this.#emit({ type: 'trouble', message })
+    const spill = new Spill(this.places, rules, () => this.snapshot, trouble)
     const context: CallContext = {
       manager: this.#manager,
       registry: this.#registry,
@@ -118,21 +118,21 @@ export class Hub {
       views: new Views(
         this.#registry,
         rules,
-        () => this.#brakes?.version ?? 0,
+        () => (this.#brakes?.version ?? 0) + spill.version,
         (actor, tool) => sees(context, actor, tool),
+        (actor) => spill.offers(actor),
       ),
+      spill,
       rules,
       active: () => this.snapshot,
       recording: () => this.#records,
       tracing: () => this.#tracing,
       brakes: () => this.#brakes,
-      trouble: (message) => this.#emit({ type: 'trouble', message }),
+      trouble,
     }
     this.#context = context
     this.surfaces = new Surfaces(context)
-    const as = (agent: string | undefined) => this.as(agent)
-    for (const tool of resourceTools(as, (agent) => hasResources(context, agent)))
-      this.#registry.register(tool)
+    for (const tool of ownTools(context, this)) this.#registry.register(tool)
   }
 
   /** An agent's view, `agent/worker` for a worker's; without a name the owner's, who may use everything. */
@@ -290,12 +290,13 @@ export class Hub {
     // Before anything is started: what a killed run left may hold a file or a port that a server needs.
     const processes = await reapDeadOwners(this.places)
     if (processes.length > 0) this.#emit({ type: 'reaped', processes })
+    this.#context.spill.sweep()
     const { start = true } = this.#options
     this.#manager.apply(active, { start: start === true })
     // While servers start.
     if (start !== false) this.#context.validators.warm()
     this.#tracing = await loadTracing()
-    const trouble = (message: string) => this.#emit({ type: 'trouble', message })
+    const { trouble } = this.#context
     try {
       const onEnergy = (change: EnergyChange) => this.#emit({ type: 'energy', ...change })
       if (this.#options.store !== 'none') this.#records = await Records.open(active, trouble, onEnergy)
@@ -328,6 +329,7 @@ export class Hub {
   close(options: { readonly drain?: number } = {}): Promise<void> {
     this.#closed ??= this.#manager.close(options).finally(async () => {
       this.#brakes?.close()
+      this.#context.spill.close()
       await this.#pins.close()
       await this.#records?.close()
       this.#ended = true

@@ -91,6 +91,7 @@ export function verdictOn(
         ? registry.native(tool)?.tool
         : connection?.tool(tool)?.tool
   const { memories, pins } = brakes() ?? {}
+  const native = server === '' && tool !== undefined ? registry.native(tool)?.native : undefined
   const isTool = connection !== undefined && tool !== undefined && definition !== undefined
   return decide(
     {
@@ -100,7 +101,8 @@ export function verdictOn(
       available: connection?.off === undefined,
       tool,
       annotations: definition?.annotations,
-      reads: server === '' && tool !== undefined && registry.native(tool)?.native.reads === true,
+      reads: native?.reads === true,
+      service: native?.service === true,
       changed:
         isTool && pins?.verdict(server, tool, serverTool(connection, definition).fingerprint) === 'changed',
       remembered:

@@ -3,6 +3,7 @@
 
 import { Fault } from '../base/fault.ts'
 import { send } from '../connect/send.ts'
+import type { Actor } from '../policy/access.ts'
 import { memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { paramHeaderValues } from '../wire/param-headers.ts'
 import { MAX_DEPTH } from '../wire/scan.ts'
@@ -11,11 +12,13 @@ import { askPerson } from './approve.ts'
 import { argumentsProblem } from './arguments.ts'
 import { badArguments, checkArguments } from './check.ts'
 import type { CallContext } from './context.ts'
+import { meantBy } from './find-tools-call.ts'
 import { callNative, replyOf } from './native-call.ts'
 import { type Asking, Passage, type Terms } from './passage.ts'
 import { CallResult, failureOf } from './result.ts'
 import { findRoute, type OwnRoute, type Route, recheck } from './route.ts'
 import { termsFor } from './terms.ts'
+import { CALL_TOOL, READ_RESULT } from './view.ts'
 
 export interface Progress {
   readonly progress: number
@@ -54,6 +57,8 @@ export async function call(
   options: CallOptions = {},
 ): Promise<CallResult> {
   const { actor } = asking
+  const meant = address === CALL_TOOL ? meantBy(context, actor, Buffer.from(argumentsText(args))) : undefined
+  if (meant) return await call(context, asking, meant.name, new JsonText(String(meant.args)), options)
   let route: Route | OwnRoute | undefined = context.views.of(actor).routes.get(address)
   let target: Target = route?.target ?? { server: '', tool: String(address) }
   let text = '{}'
@@ -79,7 +84,7 @@ export async function call(
     await Passage.refused(context, asking, target, text, error)
     // Wrong arguments are for who calls to mend: a result.
     if (error instanceof Fault && error.code === 'ARGUMENTS_INVALID')
-      return new CallResult(target.server, replyOf(failureOf(error)))
+      return new CallResult(target.server, replyOf(failureOf(error)), fitFor(context, actor, target))
     throw error
   }
   const passage = Passage.begin(context, asking, target, text, terms)
@@ -89,7 +94,7 @@ export async function call(
       route.kind === 'native'
         ? await callNative(route.entry, asking, text, options, passage)
         : await sendCall(context, route, text, options, passage)
-    const result = new CallResult(target.server, reply)
+    const result = new CallResult(target.server, reply, fitFor(context, actor, target))
     result.recordTo(passage)
     await passage.written()
     return result
@@ -103,6 +108,12 @@ export async function call(
 // --- internal ---
 
 function nothing(): void {}
+
+/** How its text is made to fit; a page of one that was too large fits already. */
+function fitFor({ spill }: CallContext, actor: Actor, { server, tool }: Target) {
+  if (server === '' && tool === READ_RESULT) return undefined
+  return (text: string, limit: number | undefined) => spill.fit(actor, text, limit)
+}
 
 /** Throws when a text cannot be the arguments of a call. */
 function refuseArguments({ server, tool }: Target, args: unknown, text: string): void {

@@ -8,6 +8,7 @@ import type { Records } from '../record/records.ts'
 import type { Tracing } from '../record/trace.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Brakes } from './brakes.ts'
+import type { Spill } from './spill.ts'
 import type { Validators } from './validate.ts'
 import type { Views } from './view.ts'
 
@@ -20,6 +21,7 @@ export interface CallContext {
   readonly handlers: Handlers
   readonly validators: Validators
   readonly views: Views
+  readonly spill: Spill
   rules(): Rulebook
   /** The configuration that is acted on. */
   active(): Snapshot

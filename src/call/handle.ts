@@ -88,7 +88,7 @@ export class AgentHandle {
 
   /** The tools it may call now. Those of servers that are not up yet are known from their last run. */
   tools(server?: string): AgentTool[]
-  /** The same as a model's provider wants them; what cannot be written for it is left out: see `toolsFor`. */
+  /** What its model is shown, as `surface` has it, in the form its provider wants; what cannot be written for it is left out: see `toolsFor`. */
   tools(options: ProjectOptions): readonly Readonly<Record<string, unknown>>[]
   tools(which?: string | ProjectOptions): readonly object[] {
     if (typeof which === 'object') return this.toolsFor(which).tools
@@ -97,12 +97,13 @@ export class AgentHandle {
       .map((entry) => listed(this.#context, entry))
   }
 
-  /** Named and written as a model's provider wants them, with the reason for each that is left out. */
+  /** What its model is shown: named and written as its provider wants them, with the reason for each that is left out. */
   toolsFor({ server, format, naming }: ProjectOptions): ProjectedTools {
     const view = this.#context.views.of(this.#asking.actor)
     const tools: Record<string, unknown>[] = []
     const leftOut: { address: string; reason: string }[] = []
-    for (const entry of this.#seen(server)) {
+    const entries = server === undefined ? view.listed(true) : this.#seen(server)
+    for (const entry of entries) {
       const { inputSchema } = entry.tool
       const projected = projectTool(format, {
         name: view.nameOf(entry, naming),

@@ -12,14 +12,20 @@ export interface ToolResult {
   readonly [key: string]: unknown
 }
 
+type Fit = (text: string, limit: number | undefined) => string
+
 export class CallResult {
   readonly #server: string
   readonly #reply: ReplyMessage
+  /** Makes a text fit, and says how to read on. */
+  readonly #fit: Fit | undefined
   #json: ToolResult | undefined
+  #shown: { readonly limit: number | undefined; readonly text: string } | undefined
 
-  constructor(server: string, reply: ReplyMessage) {
+  constructor(server: string, reply: ReplyMessage, fit?: Fit) {
     this.#server = server
     this.#reply = reply
+    this.#fit = fit
   }
 
   /** The result as the server wrote it. */
@@ -49,18 +55,21 @@ export class CallResult {
   }
 
   /**
-   * What a model is given of it: its text, or its data where there is no text; other content is named, not shown. At most
-   * `limit` characters, and what is left out is said.
+   * What a model is given of it: its text, or its data where there is no text; other content is named, not shown. Of more
+   * than `limit` bytes (default: the agent's `results.spill`, else 100 KB) the beginning, and how to read on.
    */
-  forModel({ limit = MODEL_LIMIT }: { readonly limit?: number } = {}): string {
+  forModel({ limit }: { readonly limit?: number } = {}): string {
     const { content, structuredContent } = this.json()
     const parts = (Array.isArray(content) ? content : []).map(partText)
     const text =
       parts.length === 0 && structuredContent !== undefined
         ? JSON.stringify(structuredContent)
         : parts.join('\n')
-    if (text.length <= limit) return text
-    return `${text.slice(0, limit)}\n[${text.length - limit} more characters were left out]`
+    if (this.#fit === undefined) return text
+    // Who asks twice is given the same, and it is kept once.
+    if (this.#shown === undefined || this.#shown.limit !== limit)
+      this.#shown = { limit, text: this.#fit(text, limit) }
+    return this.#shown.text
   }
 
   /** @internal Writes down what came of the call. */
@@ -96,8 +105,6 @@ export function failureOf({ code, message, hint }: Fault): Record<string, unknow
 }
 
 // --- internal ---
-
-const MODEL_LIMIT = 100_000
 
 function saysError(reply: ReplyMessage): boolean {
   const result = memberValue(reply, 'result')

@@ -8,9 +8,10 @@ const MOST = 8_192
 /** Bytes of which a text is worth its heading. */
 const LEAST = 64
 
-/** Undefined when nobody says anything. */
+/** Undefined when nobody says anything. `ours` comes first, and is not theirs to crowd out. */
 export function joinInstructions(
   all: readonly { readonly server: string; readonly text: string }[],
+  ours?: string,
 ): string | undefined {
   const sections = fitting(
     all.map(({ server, text }) => ({
@@ -23,9 +24,11 @@ export function joinInstructions(
     sections.map(({ text }) => bytes(text)),
     MOST - headings,
   )
-  return sections.length === 0
-    ? undefined
-    : sections.map(({ heading, text }) => heading + cut(text, level)).join(BETWEEN)
+  const parts = [
+    ...(ours === undefined ? [] : [ours]),
+    ...sections.map(({ heading, text }) => heading + cut(text, level)),
+  ]
+  return parts.length === 0 ? undefined : parts.join(BETWEEN)
 }
 
 // --- internal ---

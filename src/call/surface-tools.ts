@@ -16,21 +16,19 @@ export interface ToolsPage {
 
 /** In the order of their names, which says nothing of who was up first. */
 export function toolsPage(context: CallContext, actor: Actor, view: View): ToolsPage {
-  const tools = view.tools
-    .filter(isForAll)
+  const tools = view
+    .listed(false)
     .map((entry) => ({ name: view.nameOf(entry), entry }))
     .sort((one, other) => (one.name < other.name ? -1 : 1))
     .map(({ name, entry }) => JSON.stringify(listed(name, entry)))
   return {
     bytes: Buffer.from(`"tools":[${tools.join(',')}]`),
-    reason: tools.length === 0 ? whyEmpty(context, actor) : undefined,
+    reason: view.tools.some(isForAll) ? undefined : whyEmpty(context, actor),
   }
 }
 
-// --- internal ---
-
 /** A tool as clients see it: as its server describes it, and whose it is. */
-function listed(name: string, { server, name: own, tool }: RegisteredTool): object {
+export function listed(name: string, { server, name: own, tool }: RegisteredTool): object {
   if (server === '') return tool
   const _meta = isRecord(tool['_meta']) ? tool['_meta'] : {}
   return { ...tool, name, _meta: { ..._meta, 'busbar/server': server, 'busbar/tool': own } }

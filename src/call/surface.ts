@@ -10,6 +10,7 @@ import type { Actor } from '../policy/access.ts'
 import { pairOf } from '../registry/names.ts'
 import { type Target, verdictOn } from './admit.ts'
 import type { CallContext } from './context.ts'
+import { searchHint } from './find-tools.ts'
 import { joinInstructions } from './surface-instructions.ts'
 import { Combined, type Listing, type Merged, mergePrompts, mergeUris, originOf } from './surface-items.ts'
 import { FRESH, LISTS, type ListKind, type Part, ServerLists } from './surface-lists.ts'
@@ -21,6 +22,8 @@ export class Surfaces {
   readonly #lists: ServerLists
   /** Whatever may change a surface brings a new view. */
   readonly #kept = new WeakMap<View, Surface>()
+  /** What each was listed when it was last told that this changed, or first asked. */
+  readonly #listed = new Map<string, Buffer>()
 
   constructor(context: CallContext) {
     this.#context = context
@@ -39,13 +42,29 @@ export class Surfaces {
     this.#kept.set(view, surface)
     return surface
   }
+
+  /** The list of tools, for somebody who asks for it. */
+  list(actor: Actor): ToolsPage {
+    const page = this.of(actor).toolsPage()
+    const key = keyOf(actor)
+    if (!this.#listed.has(key)) this.#listed.set(key, page.bytes)
+    return page
+  }
+
+  /** Whether that list is another one than the last time this was asked. Who never saw one cannot tell. */
+  listChanged(actor: Actor): boolean {
+    const { bytes } = this.of(actor).toolsPage()
+    const before = this.#listed.get(keyOf(actor))
+    this.#listed.set(keyOf(actor), bytes)
+    return before === undefined || !(before === bytes || before.equals(bytes))
+  }
 }
 
 export class Surface {
   readonly #context: CallContext
   readonly #lists: ServerLists
   readonly #actor: Actor
-  readonly #view: View
+  readonly view: View
   readonly #merged = new Map<ListKind, Combined>()
   #page: ToolsPage | undefined
   #instructions: { readonly text: string | undefined } | undefined
@@ -54,7 +73,7 @@ export class Surface {
     this.#context = context
     this.#lists = lists
     this.#actor = actor
-    this.#view = view
+    this.view = view
   }
 
   /** What its servers said that they have, now or the last time, as far as it can be passed on. */
@@ -71,26 +90,26 @@ export class Surface {
     return all
   }
 
-  /** What its servers tell models of themselves, as long as that is what was accepted. */
+  /** What its servers tell models of themselves, as long as that is what was accepted; first how tools are found. */
   instructions(): string | undefined {
-    this.#instructions ??= { text: joinInstructions(this.#told()) }
+    this.#instructions ??= { text: joinInstructions(this.#told(), searchHint(this.view)) }
     return this.#instructions.text
   }
 
   /** All tools that may be listed for clients. The same buffer until something changes. */
   toolsPage(): ToolsPage {
-    this.#page ??= toolsPage(this.#context, this.#actor, this.#view)
+    this.#page ??= toolsPage(this.#context, this.#actor, this.view)
     return this.#page
   }
 
   /**
-   * The tool of a name: of one that was listed, or that reads as one of a server that may be used. What is not there any
+   * The tool of a name: of one that was listed, or that reads as one of a server that may be used, or `server/tool`. What is not there any
    * more is refused, with the reason and a record, where it is called. A native tool's server is empty.
    */
   tool(name: string): Target | undefined {
-    const entry = this.#view.named(name)
+    const entry = this.view.named(name)
     if (entry) return isForAll(entry) ? { server: entry.server, tool: entry.name } : undefined
-    const pair = pairOf(this.#view.scheme, name)
+    const pair = pairOf(this.view.scheme, name) ?? addressed(name)
     return pair && this.#servers().some((server) => server.name === pair.server) ? pair : undefined
   }
 
@@ -120,7 +139,7 @@ export class Surface {
   async prompt(name: string, signal?: Stop): Promise<{ server: string; name: string } | undefined> {
     const found = await this.#find('prompts', name, signal)
     if (found) return { server: found.server, name: found.own }
-    const pair = pairOf(this.#view.scheme, name)
+    const pair = pairOf(this.view.scheme, name)
     const offered = pair && this.#offering('prompts').some((server) => server.name === pair.server)
     return offered ? { server: pair.server, name: pair.tool } : undefined
   }
@@ -206,12 +225,23 @@ export class Surface {
 
   #merge(kind: ListKind, parts: readonly Part[]): Merged {
     if (kind === 'prompts')
-      return mergePrompts(parts, ({ server, own }) => this.#view.nameOf({ server, name: own }))
+      return mergePrompts(parts, ({ server, own }) => this.view.nameOf({ server, name: own }))
     return mergeUris(parts, kind === 'resources' ? 'uri' : 'uriTemplate')
   }
 }
 
 // --- internal ---
+
+function keyOf(actor: Actor): string {
+  return actor.kind === 'owner' ? '' : actor.id
+}
+
+function addressed(name: string): Target | undefined {
+  const cut = name.indexOf('/')
+  return cut > 0 && cut < name.length - 1
+    ? { server: name.slice(0, cut), tool: name.slice(cut + 1) }
+    : undefined
+}
 
 /** Milliseconds. */
 const SETTLE = 2_000

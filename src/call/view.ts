@@ -1,7 +1,7 @@
 // What one agent sees of all tools, and the names its model knows them by. Made anew only when something changed.
 
 import type { Actor } from '../policy/access.ts'
-import type { Rulebook } from '../policy/facts.ts'
+import type { Grants, Rulebook } from '../policy/facts.ts'
 import { type NamingScheme, projectedName } from '../registry/names.ts'
 import type { RegisteredTool, Registry } from '../registry/registry.ts'
 import { type SearchDocument, ToolSearch } from '../registry/search.ts'
@@ -13,22 +13,47 @@ export class View {
   readonly #see: () => readonly RegisteredTool[]
   /** How names are written for this agent. */
   readonly scheme: NamingScheme
+  readonly #surface: Grants['surface']
   readonly #reserved: ReadonlySet<string>
+  /** Whether there may be results to read on. */
+  readonly #reads: boolean
+  #seen: readonly RegisteredTool[] | undefined
   #tools: readonly RegisteredTool[] | undefined
   #names: ReadonlyMap<string, RegisteredTool> | undefined
   #index: ToolSearch | undefined
   #addresses: ReadonlyMap<string, RegisteredTool> = new Map()
 
-  constructor(see: () => readonly RegisteredTool[], scheme: NamingScheme, reserved: ReadonlySet<string>) {
+  constructor(
+    see: () => readonly RegisteredTool[],
+    { naming, surface }: Pick<Grants, 'naming' | 'surface'>,
+    reserved: ReadonlySet<string>,
+    reads: boolean,
+  ) {
     this.#see = see
-    this.scheme = scheme
+    this.#reads = reads
+    this.scheme = naming
+    this.#surface = surface
     this.#reserved = reserved
   }
 
-  /** Found out when it is asked for the first time: who only calls needs no list. */
+  /** Found out when it is asked for the first time: who only calls needs no list. Without those that serve the others. */
   get tools(): readonly RegisteredTool[] {
-    this.#tools ??= this.#see()
+    this.#tools ??= this.#all.filter((entry) => !isService(entry))
     return this.#tools
+  }
+
+  /** Whether tools are found by words, and not listed. */
+  get searches(): boolean {
+    if (this.#surface !== 'auto') return this.#surface === 'search'
+    return this.tools.filter(isForAll).length > MOST_LISTED
+  }
+
+  /** What is listed for clients; for models also what is there for them alone. */
+  listed(forModels: boolean): readonly RegisteredTool[] {
+    const isOffered = (name: string) => (name === READ_RESULT ? this.#reads : this.searches)
+    const services = this.#all.filter((entry) => isService(entry) && isOffered(entry.name))
+    const own = forModels ? this.tools : this.tools.filter(isForAll)
+    return [...services, ...(this.searches ? own.filter((entry) => !isForAll(entry)) : own)]
   }
 
   /** The name a model sees. Native tools keep theirs. */
@@ -43,6 +68,11 @@ export class View {
   named(name: string): RegisteredTool | undefined {
     this.#names ??= new Map(this.tools.map((tool) => [this.nameOf(tool), tool]))
     return this.#names.get(name)
+  }
+
+  get #all(): readonly RegisteredTool[] {
+    this.#seen ??= this.#see()
+    return this.#seen
   }
 
   /** The tools that fit some words, best first. */
@@ -63,6 +93,7 @@ export class Views {
   readonly #rules: () => Rulebook
   readonly #version: () => number
   readonly #sees: (actor: Actor, tool: RegisteredTool) => boolean
+  readonly #reads: (actor: Actor) => boolean
   readonly #kept = new Map<string, { version: number; rules: Rulebook; view: View }>()
 
   constructor(
@@ -70,7 +101,9 @@ export class Views {
     rules: () => Rulebook,
     version: () => number,
     sees: (actor: Actor, tool: RegisteredTool) => boolean,
+    reads: (actor: Actor) => boolean,
   ) {
+    this.#reads = reads
     this.#registry = registry
     this.#rules = rules
     this.#version = version
@@ -84,7 +117,9 @@ export class Views {
     const kept = this.#kept.get(key)
     if (kept?.version === version && kept.rules === rules) return kept.view
     const see = () => this.#registry.all.filter((tool) => this.#sees(actor, tool))
-    const view = new View(see, rules.grants(actor)?.naming ?? 'mcp__s__t', this.#registry.nativeNames)
+    // Whoever looks at everything is shown everything.
+    const grants = rules.grants(actor) ?? { naming: 'mcp__s__t', surface: 'full' }
+    const view = new View(see, grants, this.#registry.nativeNames, this.#reads(actor))
     this.#kept.set(key, { version, rules, view })
     return view
   }
@@ -95,7 +130,21 @@ export function isForAll(entry: RegisteredTool): boolean {
   return entry.kind === 'server' || entry.native.forModels !== true
 }
 
+/** The tools by which an agent with the search surface finds and calls all others. */
+export const SEARCH_TOOLS = 'search_tools'
+export const DESCRIBE_TOOL = 'describe_tool'
+export const CALL_TOOL = 'call_tool'
+/** The tool by which a result that was too large is read on. */
+export const READ_RESULT = 'read_result'
+
 // --- internal ---
+
+/** With more than these, `auto` is `search`: models choose worse from long lists, and pay for them with every turn. */
+const MOST_LISTED = 40
+
+function isService(entry: RegisteredTool): boolean {
+  return entry.kind === 'native' && entry.native.service === true
+}
 
 function searchable({ address, server, name, tool }: RegisteredTool): SearchDocument {
   const { properties } = tool.inputSchema

@@ -1,7 +1,7 @@
 // One agent as written in a configuration file.
 
 import * as z from 'zod/mini'
-import { about, approvalPreset, glob, NAME, ratePerMinute, word } from './schema-values.ts'
+import { about, approvalPreset, glob, NAME, ratePerMinute, size, word } from './schema-values.ts'
 
 const worker = z.strictObject({
   enabled: about('`false`: may use nothing.', z._default(z.boolean(), true)),
@@ -14,6 +14,13 @@ const worker = z.strictObject({
 const budget = z.strictObject({
   capacity: about('Most it can hold.', z._default(z.number().check(z.positive()), 100)),
   recovery: about('How fast it comes back, e.g. `10/min`.', z._default(ratePerMinute, 10)),
+})
+
+const results = z.strictObject({
+  spill: about(
+    'Text beyond this is kept in a file for `read_result`; `off`: never. Default: 100KB in `forModel()`, off in the gateway.',
+    z.optional(z.union([z.literal('off'), size], { error: 'expected a size such as 100KB, or off' })),
+  ),
 })
 
 export const agentSchema = z.extend(worker, {
@@ -37,9 +44,10 @@ export const agentSchema = z.extend(worker, {
     z._default(z.enum(['mcp__s__t', 'mcp_s_t', 's__t', 's_t']), 'mcp__s__t'),
   ),
   surface: about(
-    'All tools, or search and call tools.',
+    'What it is shown: all tools, or the tools by which it finds and calls them; `auto`: those above 40 tools.',
     z._default(z.enum(['full', 'search', 'auto']), 'auto'),
   ),
+  results: about('What becomes of large results.', z.prefault(results, {})),
   workers: about(
     'Helpers under this agent with servers of their own.',
     z._default(z.record(z.string().check(z.regex(NAME)), worker), {}),

@@ -66,9 +66,21 @@ export class Audience {
   #tell(): void {
     const due = [...this.#due]
     this.#due.clear()
+    const changed = new Map<string, boolean>()
     for (const [list, servers] of due)
-      for (const hearer of this.#everybody())
-        if ([...servers].some((server) => this.#concerns(hearer, server))) hearer.listChanged(list)
+      for (const hearer of this.#everybody()) {
+        if (![...servers].some((server) => this.#concerns(hearer, server))) continue
+        if (list !== 'tools' || this.#isAnother(hearer, changed)) hearer.listChanged(list)
+      }
+  }
+
+  /** Whether a hearer's list of tools is not what it was; who finds tools by words lists none of those that come and go. */
+  #isAnother({ actor, scope }: Hearer, known: Map<string, boolean>): boolean {
+    if (scope !== undefined) return true
+    const key = actor.kind === 'owner' ? '' : actor.id
+    const another = known.get(key) ?? this.#hub.surfaces.listChanged(actor)
+    known.set(key, another)
+    return another
   }
 
   /** What is said while somebody's call is under way is told to them, or to nobody: see Channel. */

@@ -25,6 +25,8 @@ import { answerFor, notificationFor } from './translate.ts'
 export interface Renamed {
   readonly params: RawParams
   readonly name: string | undefined
+  /** What the client is given of the answer; default: all of it. */
+  readonly shorten?: ((answer: ReplyMessage) => ReplyMessage) | undefined
 }
 
 export interface Answered {
@@ -65,7 +67,7 @@ export class Passing {
   async ask(
     asked: Asked,
     server: string,
-    { params, name }: Renamed = asked,
+    { params, name, shorten }: Renamed = asked,
     call?: ParkedCall,
   ): Promise<Answered> {
     const { actor, message, modern, session } = asked
@@ -102,7 +104,8 @@ export class Passing {
         },
       )
       if (from === 'modern' && modern) await this.#agreed(actor, server, method, answer, stop)
-      return { reply: this.#judged(asked, server, answer), era: from }
+      const judged = this.#judged(asked, server, answer)
+      return { reply: shorten ? shorten(judged) : judged, era: from }
     } finally {
       if (begun) session?.finish(id, begun)
       if (stream) this.#streams.delete(stream)

@@ -3,12 +3,16 @@
 
 import { isRecord } from '../base/record.ts'
 import { JsonText } from '../call/call.ts'
+import { spilledBytes, spilledReply } from '../call/spill-result.ts'
 import type { Surface } from '../call/surface.ts'
 import type { Listing } from '../call/surface-items.ts'
+import { CALL_TOOL, READ_RESULT } from '../call/view.ts'
 import type { Hub } from '../hub.ts'
 import { ERROR, LEGACY_METHODS } from '../wire/era.ts'
+import type { ReplyMessage } from '../wire/message.ts'
 import { param, withParam } from '../wire/params.ts'
 import type { Asked } from './asked.ts'
+import { meantCall } from './call-tool.ts'
 import { discoverResult, type Introduction, initializeResult, SELF } from './handshake.ts'
 import { checkParamHeaders } from './headers.ts'
 import { notFound } from './one-server.ts'
@@ -50,16 +54,24 @@ export class Whole {
 
   // --- internal ---
 
-  async #call(asked: Asked, surface: Surface): Promise<void> {
-    const { params, name, modern, headers, reply, message } = asked
+  async #call(given: Asked, surface: Surface): Promise<void> {
+    const asked = given.name === CALL_TOOL ? meantCall(this.#hub.context, given) : given
+    const { params, name, modern, headers, reply, message, actor } = asked
     const target = name === undefined ? undefined : surface.tool(name)
     if (target === undefined || target.server === '') return await this.#own(asked)
+    const { manager, spill } = this.#hub.context
+    const known = manager.find(target.server)?.tool(target.tool)
     if (modern && headers !== undefined) {
-      const tool = this.#hub.context.manager.find(target.server)?.tool(target.tool)
-      const mismatch = tool && checkParamHeaders(tool, params, headers)
+      const mismatch = known && checkParamHeaders(known, params, headers)
       if (mismatch) return reply.error(message.id, mismatch, 400)
     }
-    const renamed = { params: withParam(params, 'name', target.tool), name: target.tool }
+    // Who called it by way of another tool was not told what its results look like.
+    const promised = asked === given && known?.tool.outputSchema !== undefined
+    const renamed = {
+      params: withParam(params, 'name', target.tool),
+      name: target.tool,
+      shorten: (answer: ReplyMessage) => spilledReply(spill, actor, answer, promised),
+    }
     await this.#passing.pass(asked, target.server, renamed)
   }
 
@@ -74,7 +86,9 @@ export class Whole {
     if (modern) gone.addEventListener('abort', () => stop.abort())
     try {
       const handle = this.#hub.door(actor.kind === 'owner' ? undefined : actor.id, 'gateway')
-      const { bytes } = await handle.call(name, new JsonText(text), { signal: stop.signal })
+      const result = await handle.call(name, new JsonText(text), { signal: stop.signal })
+      const bytes =
+        name === READ_RESULT ? result.bytes : spilledBytes(this.#hub.context.spill, actor, result.bytes)
       const extra = modern ? '"resultType":"complete",' : ''
       const start = `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":{${extra}`
       reply.send([Buffer.from(start), bytes.subarray(bytes.indexOf('{') + 1), BRACE])
@@ -86,7 +100,7 @@ export class Whole {
   /** Bytes that were written once for all who see the same. */
   async #tools({ actor, modern, message, reply }: Asked, before: Surface): Promise<void> {
     await before.settled()
-    const { bytes, reason } = this.#hub.surfaces.of(actor).toolsPage()
+    const { bytes, reason } = this.#hub.surfaces.list(actor)
     const meta = reason === undefined ? '' : `,"_meta":${JSON.stringify({ 'busbar/reason': reason })}`
     const start = `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":{`
     reply.send([Buffer.from(start), bytes, Buffer.from(`${meta}${modern ? COMPLETE : ''}}}`)])

@@ -20,6 +20,8 @@ export interface Question {
   readonly annotations?: Readonly<Record<string, unknown>> | undefined
   /** Whether it only does what may be asked for without it. */
   readonly reads?: boolean | undefined
+  /** Whether it only serves what is decided on by itself: a list of allowed tools need not name it. */
+  readonly service?: boolean | undefined
   /** Whether its definition is another than the one that was accepted. */
   readonly changed?: boolean | undefined
   /** What a person said when they were asked about it before. */
@@ -77,7 +79,7 @@ export function decide(question: Question, tell?: (step: Step) => void): Decisio
       'SERVER_UNAVAILABLE',
     )
   tell?.({ rule: 'enabled', outcome: 'pass', detail: 'integrations are on' })
-  const barred = grants && accessStep(grants, server, tool, tell)
+  const barred = grants && accessStep(grants, question, tell)
   if (barred) return refuse(barred, 'NO_ACCESS')
   if (grants === undefined) tell?.({ rule: 'agent', outcome: 'pass', detail: 'the owner may use everything' })
   if (server === undefined)
@@ -111,8 +113,7 @@ type Refusal = Omit<Step, 'outcome'>
 
 function accessStep(
   grants: Grants,
-  server: Question['server'],
-  tool: string | undefined,
+  { server, tool, service }: Question,
   tell: ((step: Step) => void) | undefined,
 ): Refusal | undefined {
   const { id } = grants
@@ -134,7 +135,7 @@ function accessStep(
       pattern: denied.text,
     }
   // A list of tools says nothing about other requests: those follow access to the server.
-  if (grants.allow === undefined || tool.startsWith('#')) return undefined
+  if (grants.allow === undefined || tool.startsWith('#') || service) return undefined
   const allowed = matching(grants.allow, name, tool)
   if (!allowed)
     return {

@@ -32,6 +32,9 @@ export interface Grants {
   readonly approvalAt: Path
   readonly naming: Agent['naming']
   readonly approver: Agent['approver']
+  readonly surface: Agent['surface']
+  /** Bytes of text beyond which a result is kept in a file. */
+  readonly spill: Agent['results']['spill']
 }
 
 /** What the configuration says about one server. */
@@ -108,6 +111,8 @@ function nothing(id: string): Grants {
     approvalAt: path,
     naming: 'mcp__s__t',
     approver: 'console',
+    surface: 'auto',
+    spill: undefined,
   }
 }
 
@@ -131,6 +136,8 @@ function grantsOf(config: Config, { id, agent, worker, enabled, servers, from }:
     approvalAt: definition?.approval ? ['agents', agent, 'approval'] : ['defaults', 'approval'],
     naming: definition?.naming ?? 'mcp__s__t',
     approver: definition?.approver ?? 'console',
+    surface: definition?.surface ?? 'auto',
+    spill: definition?.results.spill,
   }
 }
 

@@ -24,6 +24,11 @@ export interface NativeTool {
   readonly forModels?: boolean | undefined
   /** @internal It only does what may be asked of servers without it, so a person is not asked. */
   readonly reads?: boolean | undefined
+  /**
+   * @internal Serves what an agent may do anyway, by finding, calling or reading on: in no list but where the agent's
+   * surface asks for it, and not to be named in `allow`.
+   */
+  readonly service?: boolean | undefined
   /** Whether it is there for an agent (undefined: the owner) now; default: always. */
   readonly visible?: ((agent: string | undefined) => boolean) | undefined
   /** Returns text, a result as MCP defines it (with `content`), or data. What it throws is told as a failed tool. */

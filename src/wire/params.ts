@@ -84,10 +84,14 @@ export function withoutParams({ bytes, members }: RawParams, keys: ReadonlySet<s
 
 /** The same parameters with another value of one that is there; every other byte stays. */
 export function withParam(params: RawParams, key: string, value: unknown): RawParams {
+  return withParamText(params, key, Buffer.from(JSON.stringify(value)))
+}
+
+/** The same with a value that is JSON already. */
+export function withParamText(params: RawParams, key: string, text: Buffer): RawParams {
   const { bytes, members, meta } = params
   const at = members.find((member) => member.key === key)
   if (at === undefined) return params
-  const text = Buffer.from(JSON.stringify(value))
   const shift = text.length - (at.end - at.start)
   return {
     bytes: Buffer.concat([bytes.subarray(0, at.start), text, bytes.subarray(at.end)]),
