@@ -1,10 +1,10 @@
 // "Did you mean …": the nearest known word to a mistyped one.
 
 /** The candidate nearest to `word`, or undefined when none is near enough to be what the person meant. */
-export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+export function nearest(word: string, candidates: Iterable<string>, slips?: number): string | undefined {
   const wanted = word.toLowerCase()
   // One slip for every three letters: "githb" finds github, "x" finds nothing.
-  const allowed = wanted.length < 2 ? 0 : Math.min(3, Math.max(1, Math.floor(wanted.length / 3)))
+  const allowed = slips ?? (wanted.length < 2 ? 0 : Math.min(3, Math.max(1, Math.floor(wanted.length / 3))))
   let best: string | undefined
   let bestDistance = allowed + 1
   for (const candidate of candidates) {

@@ -1,7 +1,8 @@
 // Finding tools by words: BM25 over weighted fields, with no model and nothing sent anywhere.
 
 import { nearest } from '../base/suggest.ts'
-import { isEmptyWord, otherWords, wordsOf } from './words.ts'
+import { otherWords } from './search-synonyms.ts'
+import { isEmptyWord, wordsOf } from './words.ts'
 
 export interface SearchDocument {
   readonly id: string
@@ -128,6 +129,8 @@ export class ToolSearch {
     return nearest(
       word,
       this.#words.filter((known) => known.startsWith(first) && Math.abs(known.length - word.length) < 3),
+      // Two in a short word make another word of it: everyone, everything.
+      word.length < 9 ? 1 : 2,
     )
   }
 }
@@ -145,7 +148,7 @@ const LENGTH = 0.4
 const NAME = 5
 const TITLE = 3.5
 const SERVER = 2.5
-const DESCRIPTION = 1
+const DESCRIPTION = 1.5
 const PARAMETER = 0.6
 const PREFIX = 0.6
 const SYNONYM = 0.5

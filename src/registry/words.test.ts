@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isEmptyWord, otherWords, wordsOf } from './words.ts'
+import { otherWords } from './search-synonyms.ts'
+import { isEmptyWord, wordsOf } from './words.ts'
 
 const cut: [string, string[]][] = [
   ['create_pull_request', ['creat', 'pull', 'request']],

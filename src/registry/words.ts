@@ -21,9 +21,16 @@ export function isEmptyWord(word: string): boolean {
   return EMPTY_WORDS.has(word)
 }
 
-/** Other words for what tools mostly do. */
-export function otherWords(word: string): readonly string[] {
-  return SYNONYMS.get(word) ?? []
+/** An English word without plural, -ing and -ed: not its root, only the same for its forms. */
+export function stem(word: string): string {
+  if (word.length > MAX_WORD) return word.slice(0, MAX_WORD)
+  if (word.length > 4 && word.endsWith('ied')) return `${word.slice(0, -3)}y`
+  const single = singular(word)
+  const bare = single.replace(/(?<=[aeiouy].*)(?:ing|ed)$/, '')
+  if (bare === single || bare.length < 3) return endless(single)
+  // running, stopped
+  const doubled = /([bdfgmnprt])\1$/.test(bare) ? bare.slice(0, -1) : bare
+  return endless(doubled)
 }
 
 // --- internal ---
@@ -43,35 +50,6 @@ const EMPTY_WORDS: ReadonlySet<string> = new Set(
     .map(stem),
 )
 
-const SYNONYMS: ReadonlyMap<string, readonly string[]> = synonyms([
-  'create add make new insert',
-  'delete remove erase drop',
-  'update edit change modify set',
-  'get fetch read show retrieve view',
-  'list show all',
-  'search find query lookup',
-  'send post write',
-  'run execute',
-  'folder directory',
-  'picture image photo',
-  'message mail email',
-  'site page website url',
-  'meeting event appointment',
-  'repo repository',
-  'pr pull',
-  'db database',
-])
-
-function synonyms(groups: readonly string[]): Map<string, readonly string[]> {
-  const map = new Map<string, readonly string[]>()
-  for (const group of groups) {
-    const words = group.split(' ').map(stem)
-    for (const word of words)
-      map.set(word, [...(map.get(word) ?? []), ...words.filter((other) => other !== word)])
-  }
-  return map
-}
-
 /** Without accents, and with one form for letters that look alike. */
 function plainLetters(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the whole of ASCII
@@ -87,18 +65,6 @@ function pairs(run: string): string[] {
   const letters = [...run]
   if (letters.length === 1) return letters
   return letters.slice(1).map((letter, index) => `${letters[index]}${letter}`)
-}
-
-/** An English word without plural, -ing and -ed: not its root, only the same for its forms. */
-function stem(word: string): string {
-  if (word.length > MAX_WORD) return word.slice(0, MAX_WORD)
-  if (word.length > 4 && word.endsWith('ied')) return `${word.slice(0, -3)}y`
-  const single = singular(word)
-  const bare = single.replace(/(?<=[aeiouy].*)(?:ing|ed)$/, '')
-  if (bare === single || bare.length < 3) return endless(single)
-  // running, stopped
-  const doubled = /([bdfgmnprt])\1$/.test(bare) ? bare.slice(0, -1) : bare
-  return endless(doubled)
 }
 
 function singular(word: string): string {

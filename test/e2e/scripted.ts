@@ -4,8 +4,8 @@ import { type Answer, type Hub, type HubServer, place } from './hub.ts'
 
 export type Surface = ReturnType<Hub['surfaces']['of']>
 
-/** One agent that may use everything. */
-export const ADA = { ada: { servers: ['*'], approval: 'never' } }
+/** One agent that may use everything, and is shown everything. */
+export const ADA = { ada: { servers: ['*'], approval: 'never', surface: 'full' } }
 
 /** What an agent sees now. */
 export function surfaceOf(hub: Hub, agent = 'ada'): Surface {

@@ -1,0 +1,28 @@
+// How often one of the wanted tools is among the first that the search finds, over the corpus in
+// test/fixtures/tools. Run: node bench/search-recall.mjs [--misses]
+
+import { readFileSync } from 'node:fs'
+import { loadSearch } from './search-load.mjs'
+
+const { tools, queries } = JSON.parse(readFileSync('test/fixtures/tools/corpus.json', 'utf8'))
+const { ToolSearch } = await loadSearch()
+const search = new ToolSearch(tools.map((tool) => ({ ...tool, id: `${tool.server}:${tool.name}` })))
+
+const rankOf = ({ query, wanted }) =>
+  search.search(query, 20).findIndex(({ id }) => wanted.includes(id)) + 1 || Number.POSITIVE_INFINITY
+const asked = queries.map((one) => ({ ...one, rank: rankOf(one) }))
+
+console.log(`${tools.length} tools, ${queries.length} queries`)
+for (const [name, set] of [
+  ['tuned with', asked.filter(({ held }) => !held)],
+  ['held out', asked.filter(({ held }) => held)],
+  ['all', asked],
+]) {
+  const within = (most) => (set.filter(({ rank }) => rank <= most).length / set.length).toFixed(3)
+  console.log(`${name.padEnd(10)} recall at 1: ${within(1)}  at 5: ${within(5)}  at 10: ${within(10)}`)
+}
+if (process.argv.includes('--misses'))
+  for (const { query, wanted, rank } of asked.filter(({ rank, held }) => rank > 5 && !held)) {
+    const found = search.search(query, 5).map(({ id, score }) => `${id} ${score.toFixed(1)}`)
+    console.log(`\n${query} → ${wanted.join(' ')} (${rank})\n  ${found.join('\n  ')}`)
+  }
