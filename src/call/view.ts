@@ -20,15 +20,18 @@ export class View {
   #seen: readonly RegisteredTool[] | undefined
   #tools: readonly RegisteredTool[] | undefined
   #names: ReadonlyMap<string, RegisteredTool> | undefined
-  #index: ToolSearch | undefined
-  #addresses: ReadonlyMap<string, RegisteredTool> = new Map()
+  #index: Index | undefined
+  /** That of the view before this one: most changes are of something else than tools. */
+  readonly #before: Index | undefined
 
   constructor(
     see: () => readonly RegisteredTool[],
     { naming, surface }: Pick<Grants, 'naming' | 'surface'>,
     reserved: ReadonlySet<string>,
     reads: boolean,
+    before: View | undefined,
   ) {
+    this.#before = before && (before.#index ?? before.#before)
     this.#see = see
     this.#reads = reads
     this.scheme = naming
@@ -77,14 +80,8 @@ export class View {
 
   /** The tools that fit some words, best first. */
   search(query: string, limit: number): { entry: RegisteredTool; score: number }[] {
-    if (this.#index === undefined) {
-      this.#index = new ToolSearch(this.tools.map(searchable))
-      this.#addresses = new Map(this.tools.map((entry) => [entry.address, entry]))
-    }
-    return this.#index.search(query, limit).flatMap(({ id, score }) => {
-      const entry = this.#addresses.get(id)
-      return entry ? [{ entry, score }] : []
-    })
+    this.#index ??= this.#before?.isOf(this.tools) ? this.#before : new Index(this.tools)
+    return this.#index.search(query, limit)
   }
 }
 
@@ -119,7 +116,7 @@ export class Views {
     const see = () => this.#registry.all.filter((tool) => this.#sees(actor, tool))
     // Whoever looks at everything is shown everything.
     const grants = rules.grants(actor) ?? { naming: 'mcp__s__t', surface: 'full' }
-    const view = new View(see, grants, this.#registry.nativeNames, this.#reads(actor))
+    const view = new View(see, grants, this.#registry.nativeNames, this.#reads(actor), kept?.view)
     this.#kept.set(key, { version, rules, view })
     return view
   }
@@ -144,6 +141,30 @@ const MOST_LISTED = 40
 
 function isService(entry: RegisteredTool): boolean {
   return entry.kind === 'native' && entry.native.service === true
+}
+
+/** Some tools in the form in which they are found by words. Making it takes time: 30 ms for a thousand. */
+class Index {
+  readonly #tools: readonly RegisteredTool[]
+  readonly #search: ToolSearch
+  readonly #addresses: ReadonlyMap<string, RegisteredTool>
+
+  constructor(tools: readonly RegisteredTool[]) {
+    this.#tools = tools
+    this.#search = new ToolSearch(tools.map(searchable))
+    this.#addresses = new Map(tools.map((entry) => [entry.address, entry]))
+  }
+
+  isOf(tools: readonly RegisteredTool[]): boolean {
+    return tools.length === this.#tools.length && tools.every((tool, at) => tool === this.#tools[at])
+  }
+
+  search(query: string, limit: number): { entry: RegisteredTool; score: number }[] {
+    return this.#search.search(query, limit).flatMap(({ id, score }) => {
+      const entry = this.#addresses.get(id)
+      return entry ? [{ entry, score }] : []
+    })
+  }
 }
 
 function searchable({ address, server, name, tool }: RegisteredTool): SearchDocument {
