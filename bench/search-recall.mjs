@@ -1,11 +1,15 @@
 // How often one of the wanted tools is among the first that the search finds, over the corpus in
 // test/fixtures/tools. Run: node bench/search-recall.mjs [--misses]
 
-import { readFileSync } from 'node:fs'
-import { loadSearch } from './search-load.mjs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fromSources } from './workers/sources.mjs'
 
 const { tools, queries } = JSON.parse(readFileSync('test/fixtures/tools/corpus.json', 'utf8'))
-const { ToolSearch } = await loadSearch()
+const folder = mkdtempSync(join(tmpdir(), 'busbar-bench-'))
+const { ToolSearch } = await fromSources(folder, { ToolSearch: 'registry/search.ts' })
+rmSync(folder, { recursive: true })
 const search = new ToolSearch(tools.map((tool) => ({ ...tool, id: `${tool.server}:${tool.name}` })))
 
 const rankOf = ({ query, wanted }) =>

@@ -32,6 +32,8 @@ const busbarAt = (name, path) => ({
       servers: ['*'],
       token: '${BENCH_TOKEN}',
       approval: 'never',
+      // The others list everything, too.
+      surface: 'full',
       energy: { capacity: 1e9, recovery: 1e6 },
     }
     // One agent stands for all clients here, so it may have the streams of all.

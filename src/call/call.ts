@@ -12,7 +12,7 @@ import { askPerson } from './approve.ts'
 import { argumentsProblem } from './arguments.ts'
 import { badArguments, checkArguments } from './check.ts'
 import type { CallContext } from './context.ts'
-import { meantBy } from './find-tools-call.ts'
+import { type MeantCall, meantBy } from './find-tools-call.ts'
 import { callNative, replyOf } from './native-call.ts'
 import { type Asking, Passage, type Terms } from './passage.ts'
 import { CallResult, failureOf } from './result.ts'
@@ -57,7 +57,7 @@ export async function call(
   options: CallOptions = {},
 ): Promise<CallResult> {
   const { actor } = asking
-  const meant = address === CALL_TOOL ? meantBy(context, actor, Buffer.from(argumentsText(args))) : undefined
+  const meant = address === CALL_TOOL ? meantIn(context, actor, args) : undefined
   if (meant) return await call(context, asking, meant.name, new JsonText(String(meant.args)), options)
   let route: Route | OwnRoute | undefined = context.views.of(actor).routes.get(address)
   let target: Target = route?.target ?? { server: '', tool: String(address) }
@@ -108,6 +108,16 @@ export async function call(
 // --- internal ---
 
 function nothing(): void {}
+
+/** The call that `call_tool` is given; what cannot even be written down is refused with the rest. */
+function meantIn(context: CallContext, actor: Actor, args: unknown): MeantCall | undefined {
+  try {
+    return meantBy(context, actor, Buffer.from(argumentsText(args)))
+  } catch (error) {
+    if (error instanceof Fault) return undefined
+    throw error
+  }
+}
 
 /** How its text is made to fit; a page of one that was too large fits already. */
 function fitFor({ spill }: CallContext, actor: Actor, { server, tool }: Target) {
