@@ -253,7 +253,9 @@ test('[C8][E4] every name and URI that is listed leads to where it came from, wh
     resourceTemplates: [],
   })
   const servers = Object.fromEntries(names.map((name) => [name, new Scripted(script())]))
-  const { surface } = await openAll(servers, { ada: { servers: ['*'], approval: 'never', naming: 's_t' } })
+  const { surface } = await openAll(servers, {
+    ada: { servers: ['*'], approval: 'never', naming: 's_t', surface: 'full' },
+  })
   const page = pageOf(surface())
   expect(new Set(page.map(({ name }) => name)).size).toBe(names.length * tools.size)
   for (const { name, _meta } of page)
