@@ -115,7 +115,7 @@ for (const era of ['legacy', 'modern'] as const)
           if (changing !== undefined) {
             await client.tools()
             const before = client.changes()
-            await client.call(`${changing}change`)
+            await client.call(`${changing}change`, { kind: 'add' })
             await until(() => client.changes() > before)
           }
         }
