@@ -27,6 +27,8 @@ interface AgentFact {
   /** How many it may use; unknown while everything is off. */
   readonly servers?: number
   readonly token: boolean
+  /** All its tools are listed, however many they are. */
+  readonly full: boolean
   /** As the running gateway counts them. */
   readonly tools?: number
   /** Why there are none. */
@@ -153,6 +155,7 @@ async function told(
     agents.push({
       name,
       enabled: definition.enabled,
+      full: definition.surface === 'full',
       token: ledger === undefined || own !== undefined || made.some(({ state }) => state === 'active'),
       ...(config.enabled ? { servers: assignments.find((it) => it.id === name)?.servers.length ?? 0 } : {}),
       ...(listed === undefined ? {} : { tools: listed.tools.length }),

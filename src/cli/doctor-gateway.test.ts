@@ -44,9 +44,9 @@ const WELL: GatewayFacts = {
   clients: [CURSOR, DESKTOP],
   unreadable: [],
   agents: [
-    { name: 'cursor', enabled: true, servers: 1, token: true, tools: 40 },
-    { name: 'cto', enabled: true, servers: 2, token: true, tools: 3 },
-    { name: 'off', enabled: false, servers: 0, token: false },
+    { name: 'cursor', enabled: true, servers: 1, token: true, full: true, tools: 40 },
+    { name: 'cto', enabled: true, servers: 2, token: true, full: false, tools: 3 },
+    { name: 'off', enabled: false, servers: 0, token: false, full: false },
   ],
   servers: [],
   approvals: 0,
@@ -197,6 +197,10 @@ for (const [check, severity, changes, message, fix, without] of PROBLEMS)
     expect(found[0]?.message).toContain(message)
     expect(found[0]?.fix).toContain(fix)
   })
+
+test('many tools that are found by words are not too many', () => {
+  expect(wrongIn(agents({ tools: 500, full: false }))).toEqual([])
+})
 
 test('without a gateway, an entry that differs from the configuration is only a warning; loopback has many names', () => {
   const other = wrongIn({ clients: [CURSOR], address: 'http://127.0.0.1:5000' }, ABSENT)

@@ -148,7 +148,7 @@ function checkServers({ servers }: GatewayFacts): ClientFinding[] {
 function checkAgents({ agents, running, clients }: GatewayFacts): ClientFinding[] {
   return agents
     .filter(({ enabled }) => enabled)
-    .flatMap(({ name, servers, token, tools, reason }) => {
+    .flatMap(({ name, servers, token, full, tools, reason }) => {
       const found: ClientFinding[] = []
       const word = shellWord(name)
       if (running !== undefined && !token)
@@ -166,12 +166,12 @@ function checkAgents({ agents, running, clients }: GatewayFacts): ClientFinding[
       else if (tools === 0)
         found.push(warning('agent-tools', reason ?? `${name} sees no tools`, `busbar explain ${word} SERVER`))
       const client = clients.find((it) => it.agent === name)
-      if (tools !== undefined && tools > MANY_TOOLS && client !== undefined)
+      if (full && tools !== undefined && tools > MANY_TOOLS && client !== undefined)
         found.push(
           warning(
             'tool-count',
             `${client.title} gets ${tools} tools as ${name}; models choose badly among more than ${MANY_TOOLS}`,
-            `take some away: busbar agents revoke ${word} SERVER, or 'SERVER/PATTERN'`,
+            `let it find them by words (surface: auto), or take some away: busbar agents revoke ${word} SERVER`,
           ),
         )
       return found

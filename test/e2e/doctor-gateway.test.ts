@@ -197,7 +197,7 @@ test('[C11] a client with very many tools', async () => {
   const sandbox = home()
   const tools = Array.from({ length: 41 }, (_, index) => `tool${index}: () => 'done'`).join(', ')
   const many = ownServer(sandbox, `{ ${tools} }`)
-  const agents = { cursor: { servers: ['many'] } }
+  const agents = { cursor: { servers: ['many'], surface: 'full' } }
   const gateway = await up(sandbox, { servers: { many }, agents }, { user: true })
   await connect(sandbox, 'cursor')
   const [, token = ''] = /Bearer ([\w-]+)/.exec(sandbox.read(cursorFile(sandbox))) ?? []
