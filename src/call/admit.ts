@@ -140,6 +140,15 @@ export function changedTool({ server, tool }: Target): Fault {
   )
 }
 
+/** A tool that an instance for one alone defines in another way than the server that was judged. */
+export function otherTool({ server, tool }: Target): Fault {
+  return new Fault(
+    'TOOL_CHANGED',
+    `the instance of ${server} that this call would go to defines ${tool} in another way than was accepted`,
+    { hint: `if the server was updated, start it anew: busbar restart ${server}`, server },
+  )
+}
+
 // --- internal ---
 
 function isVisible({ native }: OwnTool, actor: Actor): boolean {

@@ -14,6 +14,7 @@ import { badArguments, checkArguments } from './check.ts'
 import type { CallContext } from './context.ts'
 import { type MeantCall, meantBy } from './find-tools-call.ts'
 import { callNative, replyOf } from './native-call.ts'
+import { withInstance } from './own-instance.ts'
 import { type Asking, Passage, type Terms } from './passage.ts'
 import { CallResult, failureOf } from './result.ts'
 import { findRoute, type OwnRoute, type Route, recheck } from './route.ts'
@@ -93,7 +94,7 @@ export async function call(
     const reply =
       route.kind === 'native'
         ? await callNative(route.entry, asking, text, options, passage)
-        : await sendCall(context, route, text, options, passage)
+        : await sendCall(context, asking, route, text, options, passage)
     const result = new CallResult(target.server, reply, fitFor(context, actor, target))
     result.recordTo(passage)
     await passage.written()
@@ -135,30 +136,34 @@ function refuseArguments({ server, tool }: Target, args: unknown, text: string):
 
 function sendCall(
   context: CallContext,
+  asking: Asking,
   route: Route,
   text: string,
   { signal, timeout, onProgress }: CallOptions,
   passage: Passage,
 ): Promise<ReplyMessage> {
-  const { connection, known, target } = route
+  const { known, target } = route
+  const method = 'tools/call'
   const name = target.tool
   const headers = known.headers.length > 0 ? paramHeaderValues(known.headers, JSON.parse(text)) : undefined
-  return send(
-    connection,
-    {
-      method: 'tools/call',
-      inside: `"name":${JSON.stringify(name)},"arguments":${text}`,
-      name,
-      headers,
-      signal,
-      timeout,
-      onSend: () => {
-        recheck(route)
-        passage.sent()
+  return withInstance(route.connection, asking, { method, signal, timeout }, (connection) =>
+    send(
+      connection,
+      {
+        method,
+        inside: `"name":${JSON.stringify(name)},"arguments":${text}`,
+        name,
+        headers,
+        signal,
+        timeout,
+        onSend: () => {
+          recheck(route, connection)
+          passage.sent()
+        },
+        ...(onProgress ? { onNotification: progressTo(onProgress) } : {}),
       },
-      ...(onProgress ? { onNotification: progressTo(onProgress) } : {}),
-    },
-    context.handlers,
+      context.handlers,
+    ),
   )
 }
 

@@ -5,6 +5,7 @@ import { Fault } from '../base/fault.ts'
 import type { Stop } from '../base/stop.ts'
 import type { Asker } from '../connect/asker.ts'
 import type { Connection } from '../connect/connection.ts'
+import type { Held } from '../connect/instance-pool.ts'
 import { enter, takeTurn } from '../connect/send.ts'
 import type { Era } from '../wire/era.ts'
 import { find, LARGE, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
@@ -14,6 +15,7 @@ import { askPerson } from './approve.ts'
 import { argumentsProblem } from './arguments.ts'
 import { badArguments, checkArguments } from './check.ts'
 import type { CallContext } from './context.ts'
+import { ownInstance } from './own-instance.ts'
 import { passOn } from './pass-on.ts'
 import { type Asking, Passage, type Terms } from './passage.ts'
 import { CallResult, recordReply } from './result.ts'
@@ -56,12 +58,17 @@ export async function forward(
   const target = { server, tool: isCall ? (name ?? '') : `#${method}` }
   const recorded = isCall || !UNRECORDED.test(method)
   const text = (isCall ? argumentBytes(params) : params.bytes).toString('utf8')
-  const { connection, terms, route } = await admitted(context, asking, request, target, text, recorded)
+  const admission = await admitted(context, asking, request, target, text, recorded)
+  const { terms, route } = admission
   // A stream that stays open is no call that takes long.
   const stays = method === 'subscriptions/listen'
   const passage = recorded ? Passage.begin(context, asking, target, text, terms) : undefined
+  let own: Held | undefined
   try {
     passage?.proceed(await passage.written())
+    const holding = ownInstance(admission.connection, asking, { method, signal })
+    own = holding && (await holding)
+    const { connection } = own ?? admission
     if (stays) await connection.ready(signal)
     else if (!connection.live || !connection.gate.tryEnter()) await enter(connection, { method, signal })
     try {
@@ -72,7 +79,7 @@ export async function forward(
       const turn = takeTurn(connection, link, { method, name, signal }, asker)
       const leave = turn && (await turn)
       try {
-        if (route) recheck(route)
+        if (route) recheck(route, connection)
         if (!signal.aborted) passage?.sent()
         const reply = await passOn(connection, link, request, stays)
         sound(reply)
@@ -89,6 +96,8 @@ export async function forward(
     passage?.failed(error)
     await passage?.written()
     throw error
+  } finally {
+    own?.release()
   }
 }
 

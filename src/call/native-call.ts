@@ -9,7 +9,7 @@ import type { Asking, Passage } from './passage.ts'
 
 export async function callNative(
   { name, native }: OwnTool,
-  { actor, conversation }: Asking,
+  { actor, session, conversation }: Asking,
   text: string,
   { signal, timeout }: CallOptions,
   passage: Pick<Passage, 'sent'>,
@@ -33,7 +33,7 @@ export async function callNative(
   signal?.addEventListener('abort', cancel, { once: true })
   const agent = actor.kind === 'owner' ? undefined : actor.id
   try {
-    const running = run(native.run, JSON.parse(text), { agent, conversation, signal: stop.signal })
+    const running = run(native.run, JSON.parse(text), { agent, session, conversation, signal: stop.signal })
     return replyOf(await Promise.race([running, over]))
   } finally {
     clearTimeout(timer)

@@ -11,14 +11,15 @@ import type { Surfaces } from './surface.ts'
 /** What is known of agents by name; undefined is the owner. */
 interface Agents {
   readonly surfaces: Surfaces
-  as(agent: string | undefined): AgentHandle
+  /** `session`: of the client, where it has one. */
+  as(agent: string | undefined, session: string | undefined): AgentHandle
   actor(agent: string | undefined): Actor
 }
 
 export function ownTools(context: CallContext, agents: Agents): NativeTool[] {
   return [
     ...resourceTools(
-      (agent) => agents.as(agent),
+      (agent, session) => agents.as(agent, session),
       (agent) => hasResources(context, agent),
     ),
     ...findTools((agent) => agents.surfaces.of(agents.actor(agent))),

@@ -17,6 +17,8 @@ import type { Meter } from './meter.ts'
 export interface Asking {
   readonly actor: Actor
   readonly surface: Surface
+  /** Of the client, where it has one. */
+  readonly session?: string | undefined
   readonly conversation?: string | undefined
 }
 

@@ -8,6 +8,7 @@ import { send } from '../connect/send.ts'
 import { admit, type Target } from './admit.ts'
 import { askPerson } from './approve.ts'
 import type { CallContext } from './context.ts'
+import { withInstance } from './own-instance.ts'
 import { type Asking, Passage, type Terms } from './passage.ts'
 import { recordReply } from './result.ts'
 import { termsFor } from './terms.ts'
@@ -41,7 +42,9 @@ export async function request(
   try {
     passage.proceed(await passage.written())
     const sending = { method, inside: text.slice(1, -1), name, ...options, onSend: () => passage.sent() }
-    const reply = await send(connection, sending, context.handlers)
+    const reply = await withInstance(connection, asking, sending, (own) =>
+      send(own, sending, context.handlers),
+    )
     recordReply(passage, reply, () => '')
     await passage.written()
     return resultOf(server, method, reply)

@@ -7,7 +7,7 @@ import type { AgentHandle } from './handle.ts'
 
 /** `as` gives the handle of whoever calls: the same gate as for everything else. */
 export function resourceTools(
-  as: (agent: string | undefined) => AgentHandle,
+  as: (agent: string | undefined, session: string | undefined) => AgentHandle,
   offered: (agent: string | undefined) => boolean,
 ): NativeTool[] {
   const annotations = { readOnlyHint: true }
@@ -24,9 +24,9 @@ export function resourceTools(
       forModels: true,
       reads: true,
       visible: offered,
-      run: async ({ server }, { agent, signal }) => {
+      run: async ({ server }, { agent, session, signal }) => {
         const name = typeof server === 'string' ? server : undefined
-        return { resources: await as(agent).resources(name, { signal }) }
+        return { resources: await as(agent, session).resources(name, { signal }) }
       },
     },
     {
@@ -45,8 +45,8 @@ export function resourceTools(
       forModels: true,
       reads: true,
       visible: offered,
-      run: async ({ server, uri }, { agent, signal }) => {
-        const { contents } = await as(agent).read(String(server), String(uri), { signal })
+      run: async ({ server, uri }, { agent, session, signal }) => {
+        const { contents } = await as(agent, session).read(String(server), String(uri), { signal })
         return { contents }
       },
     },

@@ -8,7 +8,7 @@ import { awake } from '../connect/send.ts'
 import type { KnownTool } from '../connect/tool-list.ts'
 import type { Actor } from '../policy/access.ts'
 import { type OwnTool, type ServerTool, serverTool } from '../registry/registry.ts'
-import { admit, changedTool, type Leave, type Target, unknownTool } from './admit.ts'
+import { admit, changedTool, type Leave, otherTool, type Target, unknownTool } from './admit.ts'
 import type { CallContext } from './context.ts'
 
 /** A tool of a server that somebody may call. */
@@ -58,16 +58,23 @@ export function findRoute(
 
 /**
  * Throws when a tool is no longer what was judged. For the last moment before it is sent: since then a person, the ledger
- * or the server's own start may have been waited for.
+ * or the server's own start may have been waited for. `called`: the instance it is sent to, which lists for itself.
  */
-export function recheck({ target, connection, known, entry }: Route): void {
-  const now = connection.tool(target.tool)
-  if (now === known) return
-  if (now === undefined || serverTool(connection, now.tool).fingerprint !== entry.fingerprint)
-    throw changedTool(target)
+export function recheck(route: Route, called: Connection): void {
+  const { connection, target } = route
+  if (!isAsJudged(route, connection)) throw changedTool(target)
+  if (called === connection) return
+  if (connection.off) throw connection.off
+  if (!isAsJudged(route, called)) throw otherTool(target)
 }
 
 // --- internal ---
+
+function isAsJudged({ target, known, entry }: Route, called: Connection): boolean {
+  const now = called.tool(target.tool)
+  if (now === known) return true
+  return now !== undefined && serverTool(called, now.tool).fingerprint === entry.fingerprint
+}
 
 function routeNow(
   context: CallContext,

@@ -6,6 +6,7 @@ import { shellWord } from '../base/shell-word.ts'
 import { faultFrom } from '../gateway/api-fault.ts'
 import type { CheckedServer } from '../gateway/api-types.ts'
 import { type ServerRow, serverNamed, serverRows } from './describe.ts'
+import { instancesText } from './live-table.ts'
 import { type Output, safe } from './output.ts'
 import { failureLine } from './private-hub.ts'
 import { withServers } from './servers.ts'
@@ -16,6 +17,8 @@ interface CheckedRow extends ServerRow {
   readonly era?: string
   readonly protocolVersion?: string
   readonly hint?: string
+  /** How many there are for single agents or sessions. */
+  readonly instances?: number
   /** Until it was up or had failed. */
   readonly ms?: number
 }
@@ -58,7 +61,7 @@ function checkedRows(
 }
 
 function outcome({ tried, status, fault, ms }: CheckedServer): Partial<CheckedRow> {
-  const { serverInfo, era, protocolVersion } = status
+  const { serverInfo, era, protocolVersion, instances } = status
   // What was switched off in the gateway alone is off, whatever the file says.
   if (!tried) return status.status === 'disabled' ? { status: 'disabled' } : {}
   const time = ms === undefined ? {} : { ms }
@@ -75,6 +78,7 @@ function outcome({ tried, status, fault, ms }: CheckedServer): Partial<CheckedRo
     ...(serverInfo === undefined ? {} : { serverInfo }),
     ...(era === undefined ? {} : { era }),
     ...(protocolVersion === undefined ? {} : { protocolVersion }),
+    ...(instances === undefined ? {} : { instances }),
     ...time,
   }
 }
@@ -85,7 +89,7 @@ function lines(rows: readonly CheckedRow[], out: Output): string[] {
     rows.map((row) => [
       row.name,
       row.transport ?? '-',
-      row.status,
+      row.instances ? `${row.status}, ${instancesText(row.instances)}` : row.status,
       serverText(row.serverInfo),
       row.protocolVersion ?? '-',
       row.tools === null ? '-' : String(row.tools.length),

@@ -8,7 +8,7 @@ import { type Output, type Style, safe } from './output.ts'
 
 export interface TableRow {
   readonly name: string
-  readonly status: Pick<ServerStatus, 'status' | 'state' | 'error' | 'hint'>
+  readonly status: Pick<ServerStatus, 'status' | 'state' | 'error' | 'hint' | 'instances'>
   readonly tools: number
   readonly calls: number
   readonly errors: number
@@ -68,12 +68,15 @@ export function tableLines(
 // --- internal ---
 
 /** What a server's state is in a word, with the reason and what to do when it does not work. */
-function stateOf({ status, state, error, hint }: TableRow['status']): { text: string; style: Style } {
+function stateOf({ status, state, error, hint, instances = 0 }: TableRow['status']): {
+  text: string
+  style: Style
+} {
   const why = error === undefined ? '' : `: ${clean(error)}`
   const next = hint === undefined ? '' : ` (${clean(hint)})`
   switch (status) {
     case 'connected':
-      return { text: 'connected', style: 'green' }
+      return { text: `connected${instances > 0 ? `, ${instancesText(instances)}` : ''}`, style: 'green' }
     case 'pending':
       return { text: state === 'idle' ? 'idle' : 'starting', style: 'dim' }
     case 'needs-auth':
@@ -83,6 +86,11 @@ function stateOf({ status, state, error, hint }: TableRow['status']): { text: st
     case 'disabled':
       return { text: state === 'closed' ? 'stopped' : `off${why}`, style: 'dim' }
   }
+}
+
+/** How many there are for single agents or sessions. */
+export function instancesText(count: number): string {
+  return count === 1 ? '1 instance' : `${count} instances`
 }
 
 /** What must be left for the state, or a column is left out. */

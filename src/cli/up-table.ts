@@ -40,7 +40,7 @@ export function liveTable(out: Output, hub: Hub, terminal: NodeJS.WriteStream = 
   let counting: Promise<void> | undefined
 
   const off = hub.on(({ type }) => {
-    if (type === 'server-status' || type === 'tools-change') status = undefined
+    if (type === 'server-status' || type === 'instance-status' || type === 'tools-change') status = undefined
   })
   const look = () => {
     if (looks++ % COUNT_EVERY === 0) counting ??= count().finally(() => (counting = undefined))

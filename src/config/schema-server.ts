@@ -81,6 +81,14 @@ const limits = z.strictObject({
   message: about('How large one message may be.', z._default(size, 16 * 1024 * 1024)),
   inFlight: about('Calls that are under way at a time.', z._default(count, 64)),
   queue: about('Calls that may wait for their turn.', z._default(count, 4096)),
+  instances: about(
+    'Processes (or connections) at a time where `share` is `agent` or `session`.',
+    z._default(count, 16),
+  ),
+  idle: about(
+    'How long such a process is kept that nobody uses; 0 for as long as there is room.',
+    z._default(duration, 600_000),
+  ),
 })
 
 export const serverSchema = z.strictObject({
@@ -103,7 +111,7 @@ export const serverSchema = z.strictObject({
   enabled: about('`false` keeps the entry and starts nothing.', z._default(z.boolean(), true)),
   start: about('Start with Busbar, or at the first call.', z._default(z.enum(['eager', 'lazy']), 'eager')),
   share: about(
-    'One process for all, one for each agent, or one for each session.',
+    'One process (or connection) for all, one for each agent, or one for each session of a client.',
     z._default(z.enum(['process', 'agent', 'session']), 'process'),
   ),
   tools: about('Which of its tools are offered at all.', z.prefault(tools, {})),

@@ -86,7 +86,7 @@ export function checkComplete(tree: Tree, name: string): Problem[] {
     case 'stdio':
       return has('command') ? [] : say('needs a command, because its type is stdio')
     case 'sdk':
-      if (type?.place.origin.file === PROGRAM) return []
+      if (type?.place.origin.file === PROGRAM) return checkShare(tree, path)
       return say('has type sdk, which exists only inside a program that uses the library')
     case 'claudeai-proxy':
       if (!has('id')) return say('needs an id, because its type is claudeai-proxy')
@@ -114,6 +114,23 @@ export function texts(tree: Tree): { text: string; at: Tree }[] {
 }
 
 // --- internal ---
+
+/** A server object of a program is there once, whoever calls it. */
+function checkShare(tree: Tree, path: Path): Problem[] {
+  const share = subtree(tree, [...path, 'share'])
+  if (share === undefined || (share.kind === 'value' && share.value === 'process')) return []
+  return [
+    problemAt(
+      tree,
+      [...path, 'share'],
+      `is ${valueText(share.kind === 'value' ? share.value : undefined)}, but a server inside a program is one object and cannot be two`,
+      {
+        server: String(path.at(-1)),
+        hint: 'leave share out, or run the server as a process of its own',
+      },
+    ),
+  ]
+}
 
 function checkLists(tree: Tree, known: ReadonlySet<string>): Problem[] {
   const problems: Problem[] = []

@@ -7,5 +7,8 @@ export interface ConnectionEvents {
   status(connection: Connection): void
   tools(connection: Connection): void
   lists(connection: Connection, what: 'resources' | 'prompts'): void
-  notification(connection: Connection, message: NotificationMessage): void
+  /** `instance`: the key of the one that said it, where it is not one for all. */
+  notification(connection: Connection, message: NotificationMessage, instance?: string): void
+  /** One of its instances came up, or is not up any more. */
+  instance(connection: Connection, instance: string, connected: boolean): void
 }

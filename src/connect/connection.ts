@@ -9,8 +9,9 @@ import { retryAfter } from './busy.ts'
 import type { ConnectionEvents } from './connection-events.ts'
 import type { Tool } from './definitions.ts'
 import { Ending } from './ending.ts'
-import { Gate } from './gate.ts'
+import { DRAIN, Gate } from './gate.ts'
 import { Health } from './health.ts'
+import { type InstancePool, poolOf } from './instance-pool.ts'
 import { Link, type LinkOptions } from './link.ts'
 import { keepListening } from './listen.ts'
 import type { Memory } from './memory.ts'
@@ -25,12 +26,12 @@ import { type KnownTool, ToolList } from './tool-list.ts'
 
 /** Counts as steady after this long: what happens then is a new failure, not the same one again. */
 const STEADY = 30_000
-/** Milliseconds that calls under way are given to finish. */
-export const DRAIN = 5_000
 
 export class Connection {
   readonly plan: Plan
   readonly gate: Gate
+  /** Those that calls go to, where it is not one for all. */
+  readonly instances: InstancePool | undefined
   readonly #list: ToolList
   readonly #events: ConnectionEvents
   readonly #journal = new Journal()
@@ -49,7 +50,7 @@ export class Connection {
   /** `after`: what must be gone before this one starts, its predecessor of the same name. */
   constructor(
     plan: Plan,
-    memory: Memory,
+    memory: Pick<Memory, 'read' | 'write'>,
     events: ConnectionEvents,
     after: Promise<unknown> = Promise.resolve(),
   ) {
@@ -70,6 +71,7 @@ export class Connection {
       unwell: (link, error) => this.#unwell(link, error),
       well: (link) => this.#well(link),
     })
+    this.instances = poolOf(this, { memory, events, after }, (...given) => new Connection(...given))
     if (plan.disabled !== undefined) this.#state = { kind: 'disabled', reason: plan.disabled }
     else if (plan.unusable) this.#state = { kind: 'unusable', error: plan.unusable }
   }
@@ -94,9 +96,10 @@ export class Connection {
     return this.#list.given
   }
 
-  /** Why nothing of it may be used now, when it is switched off. */
+  /** Why nothing of it may be used now, when it is switched off or gone. */
   get off(): Fault | undefined {
-    return this.#hidden || this.#state.kind === 'disabled' ? this.#off() : undefined
+    const { kind } = this.#state
+    return this.#hidden || kind === 'disabled' || kind === 'closed' ? this.#off() : undefined
   }
 
   get connected(): boolean {
@@ -201,9 +204,7 @@ export class Connection {
   async toggle(visible: boolean): Promise<void> {
     if (visible && this.#state.kind === 'disabled') await this.enable()
     if (this.#hidden === !visible) return
-    this.#hidden = !visible
-    this.#events.status(this)
-    this.#events.tools(this)
+    this.#show(visible)
     if (visible && this.#state.kind === 'idle') await this.connect()
   }
 
@@ -213,11 +214,7 @@ export class Connection {
   }
 
   async enable(): Promise<void> {
-    if (this.#hidden) {
-      this.#hidden = false
-      this.#events.status(this)
-      this.#events.tools(this)
-    }
+    if (this.#hidden) this.#show(true)
     if (this.#state.kind !== 'disabled') return
     if (this.plan.unusable) {
       this.#set({ kind: 'unusable', error: this.plan.unusable })
@@ -229,13 +226,8 @@ export class Connection {
 
   /** Lets calls that are under way finish, within bounds, then ends for good. */
   close(drain = 0): Promise<void> {
-    this.#closing ??= this.#close(drain)
+    this.#closing ??= this.gate.drained(Math.min(drain, DRAIN)).then(() => this.#end({ kind: 'closed' }))
     return this.#closing
-  }
-
-  async #close(drain: number): Promise<void> {
-    await this.gate.drained(Math.min(drain, DRAIN))
-    await this.#end({ kind: 'closed' })
   }
 
   status(): ServerStatus {
@@ -247,11 +239,18 @@ export class Connection {
       tools: this.tools,
       heard: this.#heard,
       inFlight: this.gate.inside,
+      instances: this.instances?.size,
       journal: this.#journal,
     })
   }
 
   // --- internal ---
+
+  #show(visible: boolean): void {
+    this.#hidden = !visible
+    this.#events.status(this)
+    this.#events.tools(this)
+  }
 
   #start(delay: number): Promise<Link> {
     if (this.#attempt) return this.#attempt
@@ -380,11 +379,11 @@ export class Connection {
     this.gate.clear(this.#off())
     this.#set(next)
     this.#events.tools(this)
-    const link = linkOf(state)
-    if (link) this.#ending.add(link.close())
+    this.#ending.add(linkOf(state)?.close())
     this.#ending.add(this.#older.close())
+    this.#ending.add(this.instances?.endAll(this.#off()))
     // It ends what it has opened by itself.
-    if (attempt) this.#ending.add(attempt)
+    this.#ending.add(attempt)
     await this.#ending.gone()
   }
 

@@ -10,8 +10,8 @@ export class Ending {
     this.#work = after
   }
 
-  add(work: Promise<unknown>): void {
-    this.#work = Promise.all([this.#work, work.catch(() => undefined)])
+  add(work: Promise<unknown> | undefined): void {
+    if (work) this.#work = Promise.all([this.#work, work.catch(() => undefined)])
   }
 
   /** Waits until nothing is left; what something ends on its own way out counts, too. */

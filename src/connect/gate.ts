@@ -4,6 +4,9 @@ import { Fault } from '../base/fault.ts'
 import type { Stop } from '../base/stop.ts'
 import { pause } from './pause.ts'
 
+/** Milliseconds that calls under way are given to finish. */
+export const DRAIN = 5_000
+
 interface Waiting {
   readonly enter: () => void
   readonly leave: (fault: Fault) => void
@@ -15,6 +18,8 @@ export class Gate {
   readonly #server: string
   #inside = 0
   readonly #waiting: Waiting[] = []
+  /** Calls of the same server that go another way. */
+  alsoInside: () => number = () => 0
 
   constructor(server: string, limits: { readonly inFlight: number; readonly queue: number }) {
     this.#server = server
@@ -23,7 +28,7 @@ export class Gate {
   }
 
   get inside(): number {
-    return this.#inside
+    return this.#inside + this.alsoInside()
   }
 
   /** Takes a place if one is free; nobody is overtaken. */
@@ -78,7 +83,7 @@ export class Gate {
   /** Waits until nobody is inside, for so many milliseconds at most. */
   async drained(limit: number): Promise<void> {
     const deadline = performance.now() + limit
-    while (this.#inside > 0 && performance.now() < deadline) await pause(20)
+    while (this.inside > 0 && performance.now() < deadline) await pause(20)
   }
 
   /** Sends everybody home who still waits. */

@@ -5,8 +5,10 @@ import type { Places } from '../base/places.ts'
 import { nearest } from '../base/suggest.ts'
 import type { Snapshot } from '../config/snapshot.ts'
 import type { NotificationMessage } from '../wire/message.ts'
-import { Connection, DRAIN } from './connection.ts'
+import { Connection } from './connection.ts'
 import type { ConnectionEvents } from './connection-events.ts'
+import { DRAIN } from './gate.ts'
+import type { Holder } from './instance-pool.ts'
 import { Memory } from './memory.ts'
 import { type Plan, type PlanContext, planServer } from './plan.ts'
 import type { ServerStatus } from './status.ts'
@@ -29,7 +31,21 @@ export type ManagerEvent =
   | { readonly type: 'server-status'; readonly server: string; readonly status: ServerStatus }
   | { readonly type: 'tools-change'; readonly server: string }
   | { readonly type: 'list-change'; readonly server: string; readonly list: 'resources' | 'prompts' }
-  | { readonly type: 'notification'; readonly server: string; readonly message: NotificationMessage }
+  | {
+      readonly type: 'notification'
+      readonly server: string
+      readonly message: NotificationMessage
+      /** Which of its instances said it, where each agent or session has its own. */
+      readonly instance?: string | undefined
+    }
+  /** An instance for one agent or session came up (`connected`), or is not up any more; so many there are now. */
+  | {
+      readonly type: 'instance-status'
+      readonly server: string
+      readonly instance: string
+      readonly connected: boolean
+      readonly instances: number
+    }
 
 export interface ApplyOptions {
   /** Whether what starts by itself starts now. */
@@ -122,6 +138,12 @@ export class Manager {
     await Promise.all(wanted.map((connection) => connection.connect()))
   }
 
+  /** Ends what was kept for those who are gone, or may not use the server any more. */
+  endInstances(isOver: (holder: Holder, server: string) => boolean): void {
+    for (const { name, instances } of this.#connections.values())
+      instances?.end((holder) => isOver(holder, name))
+  }
+
   /** Stops everything. Nothing of any server is alive afterwards. */
   async close(options: { readonly drain?: number } = {}): Promise<void> {
     this.#closed = true
@@ -164,7 +186,15 @@ export class Manager {
       this.#emit({ type: 'tools-change', server: connection.name })
     },
     lists: (connection, list) => this.#emit({ type: 'list-change', server: connection.name, list }),
-    notification: (connection, message) =>
-      this.#emit({ type: 'notification', server: connection.name, message }),
+    notification: ({ name: server }, message, instance) =>
+      this.#emit({ type: 'notification', server, message, ...(instance === undefined ? {} : { instance }) }),
+    instance: ({ name: server, instances }, instance, connected) =>
+      this.#emit({
+        type: 'instance-status',
+        server,
+        instance,
+        connected,
+        instances: instances?.size ?? 0,
+      }),
   }
 }

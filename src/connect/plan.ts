@@ -46,6 +46,8 @@ export interface Plan {
   readonly source: string
   readonly shown: unknown
   readonly limits: Server['limits']
+  /** Who has one to themselves. */
+  readonly share: Server['share']
   /** Milliseconds. */
   readonly health: number
   readonly deadline: number
@@ -75,7 +77,7 @@ const FETCHING = /^(?:npx|bunx|pnpx|uvx|pipx|docker|podman|deno|uv|pnpm|yarn|npm
 
 export function planServer(entry: ServerEntry, active: Snapshot, context: PlanContext): Plan {
   const { name, definition } = entry
-  const { tools, timeouts, limits } = definition ?? serverSchema.parse({})
+  const { tools, timeouts, limits, share } = definition ?? serverSchema.parse({})
   const { root } = scopeOf(entry, active)
   const running = definition && {
     ...pick(definition, [
@@ -113,6 +115,7 @@ export function planServer(entry: ServerEntry, active: Snapshot, context: PlanCo
     source: entry.place.origin.file,
     shown: maskSecrets(definition),
     limits,
+    share,
     health: timeouts.health,
     deadline: timeouts.connect,
     firstDeadline: fetching ? Math.max(timeouts.connect, FETCH_DEADLINE) : timeouts.connect,

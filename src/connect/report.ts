@@ -17,6 +17,7 @@ export interface Reported {
   /** When it last showed a sign of life. */
   readonly heard: number | undefined
   readonly inFlight: number
+  readonly instances: number | undefined
   readonly journal: Journal
 }
 
@@ -28,6 +29,7 @@ export function reportOf({
   tools,
   heard,
   inFlight,
+  instances,
   journal,
 }: Reported): ServerStatus {
   const link = linkOf(state)
@@ -54,6 +56,7 @@ export function reportOf({
     connectedSince: link && 'since' in state ? time(state.since) : undefined,
     retryAt: state.kind === 'waiting' ? time(state.until) : undefined,
     inFlight,
+    ...(instances === undefined ? {} : { instances }),
     errors: [...journal.errors],
     oddities: journal.oddities,
   }

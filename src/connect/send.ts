@@ -10,7 +10,7 @@ import type { Asker } from './asker.ts'
 import { patiently } from './busy.ts'
 import type { Connection } from './connection.ts'
 import type { AskOptions, Link } from './link.ts'
-import { abortable } from './pause.ts'
+import { abortable, inTime } from './pause.ts'
 
 export interface Sending {
   readonly method: string
@@ -94,28 +94,16 @@ export async function enter(
 ): Promise<void> {
   const { plan } = connection
   const limit = Math.min(timeout ?? Math.max(plan.timeouts.call, plan.firstDeadline), LONGEST)
-  const stop = new Stopper()
-  let late = false
-  const timer = setTimeout(() => {
-    late = true
-    stop.abort()
-  }, limit)
-  const onAbort = () => stop.abort()
-  if (signal?.aborted) stop.abort()
-  signal?.addEventListener('abort', onAbort, { once: true })
-  try {
-    if (!connection.live) await connection.ready(stop)
-    await connection.gate.enter(stop)
-  } catch (error) {
-    if (!late) throw error
-    throw new Fault('CALL_TIMEOUT', `${plan.name} did not get to ${method} within ${limit} ms`, {
+  const late = () =>
+    new Fault('CALL_TIMEOUT', `${plan.name} did not get to ${method} within ${limit} ms`, {
       hint: `give it longer, or see what keeps it: busbar list --check ${plan.name}`,
       server: plan.name,
     })
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', onAbort)
+  const entering = async (stop: Stop) => {
+    if (!connection.live) await connection.ready(stop)
+    await connection.gate.enter(stop)
   }
+  await inTime(limit, signal, entering, late)
 }
 
 // --- internal ---

@@ -47,6 +47,8 @@ export interface ServerStatus {
   readonly connectedSince?: string | undefined
   readonly retryAt?: string | undefined
   readonly inFlight: number
+  /** How many there are for single agents or sessions, where it is not one for all. */
+  readonly instances?: number | undefined
   /** The latest first. */
   readonly errors: readonly { readonly at: string; readonly message: string }[]
   /** What it sent that a healthy server does not: how often, and the last of it. */

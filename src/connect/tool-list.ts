@@ -10,7 +10,7 @@ import { type Memory, type Remembered, VERDICT_AGE } from './memory.ts'
 export interface ToolListOptions {
   readonly server: string
   readonly identity: string
-  readonly memory: Memory
+  readonly memory: Pick<Memory, 'read' | 'write'>
   /** Milliseconds for one page. */
   readonly deadline: number
   readonly complain: (text: string) => void

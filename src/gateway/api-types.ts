@@ -166,7 +166,7 @@ export type ApiEvent =
   | { readonly type: 'server-status'; readonly server: string; readonly status: EventStatus }
   | { readonly type: 'approval'; readonly approval: ApprovalView }
   | ({ readonly type: 'call' } & EndedCall)
-  | Exclude<HubEvent, { type: 'server-status' | 'approval' | 'notification' | 'closed' }>
+  | Exclude<HubEvent, { type: 'server-status' | 'approval' | 'notification' | 'instance-status' | 'closed' }>
 
 /** A server's status without what is long; `tools` is how many. */
 type EventStatus = Omit<ServerStatus, 'tools' | 'config' | 'instructions'> & {

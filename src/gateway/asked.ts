@@ -2,6 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Stop } from '../base/stop.ts'
+import type { Caller } from '../call/own-instance.ts'
 import type { Actor } from '../policy/access.ts'
 import type { RequestMessage } from '../wire/message.ts'
 import type { RawParams } from '../wire/params.ts'
@@ -29,4 +30,9 @@ export interface Asked extends Incoming {
   /** What it is about. */
   readonly name: string | undefined
   readonly modern: boolean
+}
+
+/** Who makes it. */
+export function callerOf({ actor, session }: Pick<Incoming, 'actor' | 'session'>): Caller {
+  return session?.caller ?? { actor }
 }

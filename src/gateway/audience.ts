@@ -2,6 +2,7 @@
 
 import { isRecord } from '../base/record.ts'
 import { mayReach, verdictOn } from '../call/admit.ts'
+import { type Caller, instanceKey } from '../call/own-instance.ts'
 import type { Hub, HubEvent } from '../hub.ts'
 import type { Actor } from '../policy/access.ts'
 import { memberValue, type NotificationMessage } from '../wire/message.ts'
@@ -11,12 +12,15 @@ export type List = 'tools' | 'resources' | 'prompts'
 
 export interface Hearer {
   readonly actor: Actor
+  readonly caller: Caller
   /** The one server it is about; undefined for all that the actor may use. */
   readonly scope: string | undefined
   listChanged(list: List): void
   /** Something that a server says to everybody. */
   remark(message: NotificationMessage): void
 }
+
+type Notification = Extract<HubEvent, { type: 'notification' }>
 
 const LISTS: readonly List[] = ['tools', 'resources', 'prompts']
 
@@ -37,7 +41,7 @@ export class Audience {
   hear(event: HubEvent): void {
     if (event.type === 'tools-change' || event.type === 'pin-change') this.#soon('tools', event.server)
     else if (event.type === 'list-change') this.#soon(event.list, event.server)
-    else if (event.type === 'notification') this.#remark(event.server, event.message)
+    else if (event.type === 'notification') this.#remark(event)
   }
 
   /** To be called before rules change: what everybody may see now. */
@@ -84,10 +88,15 @@ export class Audience {
   }
 
   /** What is said while somebody's call is under way is told to them, or to nobody: see Channel. */
-  #remark(server: string, message: NotificationMessage): void {
+  #remark({ server, message, instance }: Notification): void {
     if (message.method === 'notifications/resources/updated') return
-    for (const hearer of this.#everybody())
+    const connection = this.#hub.context.manager.find(server)
+    for (const hearer of this.#everybody()) {
+      // What the instance of somebody says is for nobody else.
+      if (instance !== undefined && connection && instanceKey(connection, hearer.caller) !== instance)
+        continue
       if (this.#concerns(hearer, server) && this.#mayHear(hearer, server, message)) hearer.remark(message)
+    }
   }
 
   /** What it sees of each list, as far as rules decide on that. */
@@ -114,10 +123,10 @@ export class Audience {
   }
 
   /** How a task gets on is told to whose it is. */
-  #mayHear({ actor }: Hearer, server: string, message: NotificationMessage): boolean {
+  #mayHear({ caller }: Hearer, server: string, message: NotificationMessage): boolean {
     if (!message.method.startsWith('notifications/tasks')) return true
     const params = memberValue(message, 'params')
-    return this.#tasks.isOf(actor, server, isRecord(params) ? params['taskId'] : undefined)
+    return this.#tasks.isOf(caller, server, isRecord(params) ? params['taskId'] : undefined)
   }
 
   /** Without a name it is about tools of this process. */

@@ -165,6 +165,7 @@ function toldOf(event: HubEvent): ApiEvent | undefined {
     case 'trouble':
       return { type: event.type, message: maskText(event.message) }
     case 'notification':
+    case 'instance-status':
     case 'closed':
       return undefined
     default:

@@ -2,6 +2,7 @@
 // somebody asked for; each client gets its own share of it.
 
 import { mayReach } from '../call/admit.ts'
+import { instanceKey } from '../call/own-instance.ts'
 import type { Link } from '../connect/link.ts'
 import type { Hub, HubEvent } from '../hub.ts'
 import { memberValue, type NotificationMessage } from '../wire/message.ts'
@@ -36,22 +37,34 @@ export class Levels {
   /** A server that was started anew is told again. */
   hear(event: HubEvent): void {
     if (event.type === 'server-status' && event.status.state === 'connected') this.#tell(event.server)
+    if (event.type === 'instance-status' && event.connected) this.#tell(event.server, event.instance)
   }
 
   /** Somebody asked for another level. */
-  changed({ scope }: Session): void {
-    const { names } = this.#hub.context.manager
-    for (const server of scope === undefined ? names : [scope]) this.#tell(server)
+  changed({ scope, caller }: Session): void {
+    const { manager } = this.#hub.context
+    for (const server of scope === undefined ? manager.names : [scope]) {
+      const connection = manager.find(server)
+      if (connection) this.#tell(server, instanceKey(connection, caller))
+    }
   }
 
   // --- internal ---
 
-  #tell(server: string): void {
+  /** `instance`: the one that is told, where it is not one for all; only those are asked whose it is. */
+  #tell(server: string, instance?: string): void {
     const { context } = this.#hub
-    const link = context.manager.find(server)?.live
-    if (link?.agreement.era !== 'legacy' || link.agreement.capabilities['logging'] === undefined) return
+    const connection = context.manager.find(server)
+    const link = (instance === undefined ? connection : connection?.instances?.find(instance))?.live
+    if (
+      connection === undefined ||
+      link?.agreement.era !== 'legacy' ||
+      link.agreement.capabilities['logging'] === undefined
+    )
+      return
     const wanted = [...this.#sessions]
       .filter(({ scope, actor }) => (scope ?? server) === server && mayReach(context, actor, server))
+      .filter(({ caller }) => instanceKey(connection, caller) === instance)
       .map(({ level }) => level)
     const level = LEVELS.find((it) => wanted.includes(it))
     if (level === undefined || this.#told.get(link) === level) return

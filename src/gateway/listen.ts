@@ -2,10 +2,11 @@
 
 import { isRecord } from '../base/record.ts'
 import { Stopper } from '../base/stop.ts'
+import type { Caller } from '../call/own-instance.ts'
 import { META } from '../wire/era.ts'
 import type { Id, NotificationMessage } from '../wire/message.ts'
 import { param } from '../wire/params.ts'
-import type { Asked } from './asked.ts'
+import { type Asked, callerOf } from './asked.ts'
 import type { Hearer, List } from './audience.ts'
 
 interface Filter {
@@ -32,6 +33,10 @@ export class Listening implements Hearer {
 
   get actor() {
     return this.#asked.actor
+  }
+
+  get caller(): Caller {
+    return callerOf(this.#asked)
   }
 
   get scope() {

@@ -4,6 +4,7 @@
 import { Fault } from '../base/fault.ts'
 import { mayReach } from '../call/admit.ts'
 import { consent } from '../call/consent.ts'
+import { instanceOf } from '../call/own-instance.ts'
 import type { Hub } from '../hub.ts'
 import type { Actor } from '../policy/access.ts'
 import { ERROR, LEGACY_VERSIONS } from '../wire/era.ts'
@@ -78,8 +79,12 @@ export class McpEndpoint {
     return {
       consent: (actor, server, params, stop) =>
         consent(context, { actor, surface: 'gateway' }, server, params, stop),
-      tell: (server, message) =>
-        context.manager.find(server)?.live?.notify(message.method, slice(message, 'params')?.toString()),
+      tell: (server, message, caller) =>
+        instanceOf(context.manager.find(server), caller)?.live?.notify(
+          message.method,
+          slice(message, 'params')?.toString(),
+        ),
+      gone: (session) => context.manager.endInstances((holder) => holder.session === session),
     }
   }
 

@@ -74,6 +74,9 @@ export class Metrics {
 
   #servers(): Family[] {
     const all = this.#hub.servers.status()
+    const separate = all.flatMap(({ name, instances: value }) =>
+      value === undefined ? [] : [{ labels: { server: name }, value }],
+    )
     return [
       gauge(
         'busbar_server_up',
@@ -89,6 +92,11 @@ export class Metrics {
             value: Number(word === status),
           })),
         ),
+      ),
+      gauge(
+        'busbar_server_instances',
+        'Instances of a server that are for one agent or session each.',
+        separate,
       ),
     ]
   }

@@ -11,7 +11,7 @@ import type { Actor } from '../policy/access.ts'
 import { find, type Id, type ReplyMessage, readMessage } from '../wire/message.ts'
 import { param, type RawParams, withoutParams } from '../wire/params.ts'
 import { scanObject } from '../wire/scan.ts'
-import type { Asked } from './asked.ts'
+import { type Asked, callerOf } from './asked.ts'
 import type { Answered } from './pass.ts'
 import { type Forwarding, forwardQuestion, type Question } from './questions.ts'
 import { type Askable, askableOf } from './session-id.ts'
@@ -147,7 +147,7 @@ export class ParkedCall {
       question: (message, stop) =>
         forwardQuestion(forwarding, {
           server,
-          actor: this.#asked.actor,
+          caller: callerOf(this.#asked),
           askable: this.#askable,
           message,
           stop,

@@ -6,13 +6,14 @@ import { Stopper } from '../base/stop.ts'
 import { verdictOn } from '../call/admit.ts'
 import { consent } from '../call/consent.ts'
 import { forward } from '../call/forward.ts'
+import { instanceKey } from '../call/own-instance.ts'
 import { asksFirst } from '../call/pass-on.ts'
 import type { Hub } from '../hub.ts'
 import type { Actor } from '../policy/access.ts'
 import { ASKING_METHODS, type Era, META } from '../wire/era.ts'
 import { errorOf, memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import type { RawParams } from '../wire/params.ts'
-import type { Asked } from './asked.ts'
+import { type Asked, callerOf } from './asked.ts'
 import { statusOf } from './faults.ts'
 import { answerInputs } from './inputs.ts'
 import type { ParkedCall, Parking } from './parking.ts'
@@ -44,12 +45,16 @@ interface Stream {
 export class Passing {
   readonly #hub: Hub
   readonly #streams = new Set<Stream>()
-  readonly tasks: TaskBook = new TaskBook()
+  readonly tasks: TaskBook
   readonly #parking: Parking
 
   constructor(hub: Hub, parking: Parking) {
     this.#hub = hub
     this.#parking = parking
+    this.tasks = new TaskBook((server, caller) => {
+      const connection = hub.context.manager.find(server)
+      return connection && instanceKey(connection, caller)
+    })
   }
 
   /** Answers with what the server answers. Throws why it does not. */
@@ -83,10 +88,10 @@ export class Passing {
       this.#streams.add(stream)
     }
     try {
-      this.tasks.check(actor, server, method, params)
+      this.tasks.check(callerOf(asked), server, method, params)
       const { reply: answer, era: from } = await forward(
         this.#hub.context,
-        { actor, surface: 'gateway' },
+        { actor, surface: 'gateway', session: session?.caller.session },
         {
           server,
           era: modern ? 'modern' : 'legacy',
@@ -136,15 +141,15 @@ export class Passing {
     else asked.reply.result(asked.message.id, { resultType: 'input_required', ...this.#parking.park(call) })
   }
 
-  #judged({ actor, message }: Asked, server: string, answer: ReplyMessage): ReplyMessage {
-    switch (message.method) {
+  #judged(asked: Asked, server: string, answer: ReplyMessage): ReplyMessage {
+    switch (asked.message.method) {
       case 'tools/list':
-        return judgedPage(this.#hub, actor, server, answer)
+        return judgedPage(this.#hub, asked.actor, server, answer)
       case 'tools/call':
-        this.tasks.note(actor, server, answer)
+        this.tasks.note(callerOf(asked), server, answer)
         return answer
       case 'tasks/list':
-        return this.tasks.own(actor, server, answer)
+        return this.tasks.own(callerOf(asked), server, answer)
       default:
         return answer
     }

@@ -4,6 +4,7 @@
 import { Fault } from '../base/fault.ts'
 import type { Stop } from '../base/stop.ts'
 import type { Consented } from '../call/consent.ts'
+import type { Caller } from '../call/own-instance.ts'
 import type { Given } from '../connect/asker.ts'
 import type { Actor } from '../policy/access.ts'
 import { ERROR } from '../wire/era.ts'
@@ -27,13 +28,15 @@ export interface Question {
 export interface Forwarding {
   /** Waits until a person agreed that a server uses a client's model. Throws why not. */
   consent(actor: Actor, server: string, params: string, stop: Stop): Promise<Consented>
-  /** Tells a server something. */
-  tell(server: string, message: NotificationMessage): void
+  /** Tells a server something, in the instance that somebody's requests go to. */
+  tell(server: string, message: NotificationMessage, caller: Caller): void
+  /** The client of a session has gone for good. */
+  gone(session: string): void
 }
 
 interface Asking {
   readonly server: string
-  readonly actor: Actor
+  readonly caller: Caller
   readonly askable: Askable
   readonly message: RequestMessage
   readonly stop: Stop
@@ -47,14 +50,14 @@ interface Asking {
 
 /** Never rejects: a server is always answered. */
 export async function forwardQuestion(forwarding: Forwarding, asking: Asking): Promise<Given> {
-  const { message, askable, server, actor, stop } = asking
+  const { message, askable, server, caller, stop } = asking
   try {
     const params = memberValue(message, 'params') as Record<string, unknown> | undefined
     const wrong = refusal(message.method, params, askable)
     if (wrong !== undefined) return { error: { code: ERROR.methodNotFound, message: wrong } }
     if (message.method !== 'sampling/createMessage') return await ask(forwarding, asking, params)
     const text = slice(message, 'params')?.toString() ?? '{}'
-    const consented = await forwarding.consent(actor, server, text, stop)
+    const consented = await forwarding.consent(caller.actor, server, text, stop)
     const given = await ask(forwarding, asking, params)
     if ('reply' in given) await consented.answered(given.reply)
     else await consented.failed(new Fault('CALL_CANCELLED', UNANSWERED))
@@ -71,7 +74,7 @@ const UNANSWERED = 'the client did not answer'
 
 function ask(
   forwarding: Forwarding,
-  { server, message, stop, id, send, expect, forget }: Asking,
+  { server, caller, message, stop, id, send, expect, forget }: Asking,
   params: Record<string, unknown> | undefined,
 ): Promise<Given> {
   return new Promise((resolve) => {
@@ -79,7 +82,7 @@ function ask(
     expect(id, {
       progressToken: meta?.progressToken,
       answer: resolve,
-      progress: (progress) => forwarding.tell(server, progress),
+      progress: (progress) => forwarding.tell(server, progress, caller),
     })
     const withdraw = () => {
       forget(id)

@@ -4,6 +4,7 @@
 import { randomHex } from '../base/digest.ts'
 import { type Stop, Stopper } from '../base/stop.ts'
 import type { Told } from '../call/forward.ts'
+import type { Caller } from '../call/own-instance.ts'
 import type { Asker, Given } from '../connect/asker.ts'
 import type { Actor } from '../policy/access.ts'
 import type { Id, NotificationMessage, ReplyMessage, RequestMessage } from '../wire/message.ts'
@@ -48,6 +49,8 @@ export interface SessionOptions {
 export class Session implements Hearer {
   readonly id: string
   readonly actor: Actor
+  /** As what servers know it that keep an instance for each session. */
+  readonly caller: Caller & { readonly session: string }
   readonly scope: string | undefined
   #version: string
   #askable: Askable
@@ -82,6 +85,7 @@ export class Session implements Hearer {
     this.#questionPatience = options.questionPatience ?? QUESTION_PATIENCE
     this.id = id
     this.actor = actor
+    this.caller = { actor, session: randomHex(8) }
     this.scope = scope
     this.#version = version
     this.#askable = askable
@@ -257,6 +261,7 @@ export class Session implements Hearer {
     this.#unanswered()
     for (const { stop } of this.#running.values()) stop.abort()
     for (const log of this.#logs.values()) log.end()
+    this.#forwarding.gone(this.caller.session)
   }
 
   // --- internal ---
@@ -292,7 +297,7 @@ export class Session implements Hearer {
     let way: Way | undefined
     return forwardQuestion(this.#forwarding, {
       server,
-      actor: this.actor,
+      caller: this.caller,
       askable: this.#askable,
       message,
       stop,

@@ -14,6 +14,7 @@ const ASKABLE = { form: true, url: false, sampling: false, roots: false }
 const AGREED = { version: '2025-11-25', askable: ASKABLE }
 const key = sessionKey('a secret')
 const forwarding: Forwarding = {
+  gone: () => undefined,
   consent: async () => ({ answered: async () => undefined, failed: async () => undefined }),
   tell: () => undefined,
 }

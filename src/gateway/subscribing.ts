@@ -4,7 +4,7 @@ import { admit, mayReach } from '../call/admit.ts'
 import { request } from '../call/request.ts'
 import type { Hub } from '../hub.ts'
 import type { NotificationMessage } from '../wire/message.ts'
-import type { Asked } from './asked.ts'
+import { type Asked, callerOf } from './asked.ts'
 import type { Hearer } from './audience.ts'
 import { Listening } from './listen.ts'
 import type { Passing, Renamed } from './pass.ts'
@@ -111,21 +111,22 @@ export class Subscribing {
       if (mayReach(this.#hub.context, session.actor, server))
         session.push(changed === uri && shown !== uri ? updated(shown) : message.bytes)
     }
-    session.subscriptions.set(key, this.#watches.add(server, uri, tell))
+    session.subscriptions.set(key, this.#watches.add(server, session.caller, uri, tell))
     return true
   }
 
   #listen(listening: Listening, { server, uri, shown }: Place): () => void {
-    return this.#watches.add(server, uri, (changed) => {
+    return this.#watches.add(server, listening.caller, uri, (changed) => {
       if (mayReach(this.#hub.context, listening.actor, server))
         listening.updated(changed === uri ? shown : changed)
     })
   }
 
   /** Whether the server will tell of it. */
-  async #ask({ actor, gone }: Asked, { server, uri }: Place): Promise<boolean> {
+  async #ask(asked: Asked, { server, uri }: Place): Promise<boolean> {
+    const { actor, gone } = asked
     const { context } = this.#hub
-    const asking = { actor, surface: 'gateway' } as const
+    const asking = { ...callerOf(asked), surface: 'gateway' } as const
     try {
       const { agreement } = await context.manager.get(server).ready(gone)
       if (agreement.era === 'modern') admit(context, actor, { server, tool: '#subscriptions/listen' })

@@ -11,7 +11,7 @@ import type { Hub } from '../hub.ts'
 import { ERROR, LEGACY_METHODS } from '../wire/era.ts'
 import type { ReplyMessage } from '../wire/message.ts'
 import { param, withParam } from '../wire/params.ts'
-import type { Asked } from './asked.ts'
+import { type Asked, callerOf } from './asked.ts'
 import { meantCall } from './call-tool.ts'
 import { discoverResult, type Introduction, initializeResult, SELF } from './handshake.ts'
 import { checkParamHeaders } from './headers.ts'
@@ -85,7 +85,8 @@ export class Whole {
     begun?.addEventListener('abort', () => stop.abort())
     if (modern) gone.addEventListener('abort', () => stop.abort())
     try {
-      const handle = this.#hub.door(actor.kind === 'owner' ? undefined : actor.id, 'gateway')
+      const agent = actor.kind === 'owner' ? undefined : actor.id
+      const handle = this.#hub.door(agent, 'gateway', session?.caller.session)
       const result = await handle.call(name, new JsonText(text), { signal: stop.signal })
       const bytes =
         name === READ_RESULT ? result.bytes : spilledBytes(this.#hub.context.spill, actor, result.bytes)
@@ -174,10 +175,10 @@ export class Whole {
 
   /** A task belongs to the server that keeps it; of anything else nobody can tell whom it is for. */
   async #elsewhere(asked: Asked): Promise<void> {
-    const { actor, message, params, modern } = asked
+    const { message, params, modern } = asked
     const { tasks } = this.#passing
     const server = message.method.startsWith('tasks/')
-      ? tasks.serverOf(actor, this.#hub.context.manager.names, params)
+      ? tasks.serverOf(callerOf(asked), this.#hub.context.manager.names, params)
       : undefined
     if (server !== undefined) return await this.#passing.pass(asked, server)
     notFound(asked, modern ? 404 : 200)

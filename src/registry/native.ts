@@ -9,6 +9,8 @@ export interface NativeCall {
   /** Undefined for the owner. */
   readonly agent: string | undefined
   readonly conversation?: string | undefined
+  /** @internal Of the client, where it has one. */
+  readonly session?: string | undefined
   readonly signal: AbortSignal
 }
 

@@ -1,7 +1,7 @@
 // `busbar serve --stdio`: the gateway on stdin and stdout, for clients that start what they talk to.
 
 import { Fault } from '../../base/fault.ts'
-import { DRAIN } from '../../connect/connection.ts'
+import { DRAIN } from '../../connect/gate.ts'
 import { Identities, ownerToken, readTokens } from '../../gateway/identify.ts'
 import { serveLines } from '../../gateway/lines.ts'
 import { McpEndpoint } from '../../gateway/mcp.ts'
