@@ -33,6 +33,7 @@ test('a server has its state, with the reason and what to do, and its numbers', 
       row('github', { calls: 12, errors: 2, inFlight: 1, lastUsed: noon.getTime() }),
       row('docs', { status: failed('docs ended with code 3', 'run: busbar doctor'), tools: 0 }),
       row('notes', { status: { status: 'pending', state: 'starting' }, lastUsed: 0 }),
+      row('shell', { status: { status: 'connected', state: 'connected', instances: 3 } }),
     ],
     120,
   )
@@ -42,6 +43,7 @@ test('a server has its state, with the reason and what to do, and its numbers', 
     'github      3       12       2          1    12:04:05  connected',
     'docs        0        0       0          -           -  failed: ended with code 3 (run: busbar doctor)',
     'notes       3        0       0          -  1970-01-01  starting',
+    'shell       3        0       0          -           -  connected, 3 instances',
   ])
 })
 

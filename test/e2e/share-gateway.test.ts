@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { processesOf } from '../services/processes.ts'
 import type { Sandbox } from './cli.ts'
 import { AGENTS, type Answer, type Gateway, isAlive, ownServer, place, TOKEN, until, up } from './hub.ts'
-import { owner } from './owner.ts'
+import { owner, ownerToken } from './owner.ts'
 import { stateful } from './stateful.ts'
 import { ASKING, ASKING_TOOLS, modern, WireClient } from './wire-client.ts'
 
@@ -197,6 +197,10 @@ test('[D12][B5] how many there are is told by list, status and metrics', async (
   expect(await shown(sandbox, gateway)).toMatchObject({ status: 'connected', instances: 3 })
   const { answer } = await asOwner('GET /api/servers/check')
   expect(answer.servers[0].status.instances).toBe(3)
+  const metrics = await fetch(`${gateway.url}/metrics`, {
+    headers: { authorization: `Bearer ${ownerToken(sandbox)}` },
+  })
+  expect(await metrics.text()).toContain('busbar_server_instances{server="kept"} 3\n')
   const listed = await sandbox.run(['list', '--check', '--config', 'team.json'])
   expect(listed.stdout).toMatch(/kept +stdio +connected, 3 instances/)
 })
