@@ -5,7 +5,7 @@ import { Fault } from './base/fault.ts'
 import { type Places, placesOf } from './base/places.ts'
 import { isRecord } from './base/record.ts'
 import { VERSION } from './base/version.ts'
-import { mayReach, sees } from './call/admit.ts'
+import { sees } from './call/admit.ts'
 import { Brakes } from './call/brakes.ts'
 import type { CallContext, Surface } from './call/context.ts'
 import { AgentHandle } from './call/handle.ts'
@@ -136,10 +136,7 @@ export class Hub {
   }
 
   /** An agent's view, `agent/worker` for a worker's; without a name the owner's, who may use everything. */
-  as(agent?: string): AgentHandle
-  /** @internal The same for a client's session. */
-  as(agent: string | undefined, session: string | undefined): AgentHandle
-  as(agent?: string, session?: string): AgentHandle {
+  as(agent?: string, /** @internal Of a client. */ session?: string): AgentHandle {
     return this.door(agent, this.#options.surface ?? 'library', session)
   }
 
@@ -376,9 +373,6 @@ export class Hub {
   #adopt(active: Snapshot): void {
     this.#active = active
     this.#rules = new Rulebook(active)
-    this.#manager.endInstances(({ agent: id }, server) => {
-      return id !== '' && !mayReach(this.#context, { kind: 'agent', id }, server)
-    })
     void this.#records?.adopt(active)
   }
 

@@ -117,6 +117,12 @@ export class Manager {
       const old = this.#leaving.get(plan.name)
       this.#connections.set(plan.name, new Connection(plan, this.#memory, this.#events, old))
     }
+    const { assignments } = active
+    // Nothing is kept for agents that are gone, or may not use the server any more.
+    this.endInstances(
+      ({ agent }, server) =>
+        agent !== '' && !assignments.some(({ id, servers }) => id === agent && servers.includes(server)),
+    )
     const eager = options.start ? fresh.filter(({ eager }) => eager) : []
     const started = Promise.all(eager.map(({ name }) => this.#connections.get(name)?.connect()))
     for (const name of removed) this.#emit({ type: 'tools-change', server: name })
