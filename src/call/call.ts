@@ -2,6 +2,7 @@
 // What later asks and meters is put in here and nowhere else.
 
 import { Fault } from '../base/fault.ts'
+import type { Connection } from '../connect/connection.ts'
 import { send } from '../connect/send.ts'
 import type { Actor } from '../policy/access.ts'
 import { memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
@@ -139,31 +140,44 @@ function sendCall(
   asking: Asking,
   route: Route,
   text: string,
+  options: CallOptions,
+  passage: Passage,
+): Promise<ReplyMessage> {
+  const { connection } = route
+  if (connection.instances === undefined) return sendTo(connection, context, route, text, options, passage)
+  const { signal, timeout } = options
+  return withInstance(connection, asking, { method: 'tools/call', signal, timeout }, (own) =>
+    sendTo(own, context, route, text, options, passage),
+  )
+}
+
+function sendTo(
+  connection: Connection,
+  context: CallContext,
+  route: Route,
+  text: string,
   { signal, timeout, onProgress }: CallOptions,
   passage: Passage,
 ): Promise<ReplyMessage> {
   const { known, target } = route
-  const method = 'tools/call'
   const name = target.tool
   const headers = known.headers.length > 0 ? paramHeaderValues(known.headers, JSON.parse(text)) : undefined
-  return withInstance(route.connection, asking, { method, signal, timeout }, (connection) =>
-    send(
-      connection,
-      {
-        method,
-        inside: `"name":${JSON.stringify(name)},"arguments":${text}`,
-        name,
-        headers,
-        signal,
-        timeout,
-        onSend: () => {
-          recheck(route, connection)
-          passage.sent()
-        },
-        ...(onProgress ? { onNotification: progressTo(onProgress) } : {}),
+  return send(
+    connection,
+    {
+      method: 'tools/call',
+      inside: `"name":${JSON.stringify(name)},"arguments":${text}`,
+      name,
+      headers,
+      signal,
+      timeout,
+      onSend: () => {
+        recheck(route, connection)
+        passage.sent()
       },
-      context.handlers,
-    ),
+      ...(onProgress ? { onNotification: progressTo(onProgress) } : {}),
+    },
+    context.handlers,
   )
 }
 

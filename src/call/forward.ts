@@ -66,8 +66,8 @@ export async function forward(
   let own: Held | undefined
   try {
     passage?.proceed(await passage.written())
-    const holding = ownInstance(admission.connection, asking, { method, signal })
-    own = holding && (await holding)
+    if (admission.connection.instances)
+      own = await ownInstance(admission.connection, asking, { method, signal })
     const { connection } = own ?? admission
     if (stays) await connection.ready(signal)
     else if (!connection.live || !connection.gate.tryEnter()) await enter(connection, { method, signal })
