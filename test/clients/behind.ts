@@ -104,7 +104,7 @@ export async function startGateway(
   servers: Record<string, object>,
   port = 0,
 ): Promise<Gateway> {
-  const agents = { ada: { servers: ['*'], token: '${ADA_TOKEN}', approval: 'never' } }
+  const agents = { ada: { servers: ['*'], token: '${ADA_TOKEN}', approval: 'never', surface: 'full' } }
   const config = sandbox.write('team.json', JSON.stringify({ servers, agents }))
   const args = ['up', '--port', String(port), '--json', '--config', config, '--trust']
   const child = sandbox.start(args, { env: { ADA_TOKEN: TOKEN } })
