@@ -353,8 +353,9 @@ export class Connection {
 
   /** Notes a failure and plans the next try; returns what callers are told. */
   #fail(error: unknown, signal: AbortSignal): Fault {
+    // Whoever waits for it has cancelled nothing: it was stopped.
+    if (signal.aborted) return this.#off()
     const fault = faultOf(error, this.name)
-    if (signal.aborted) return fault
     this.#attempt = undefined
     this.#journal.error(fault.message)
     if (fault.code === 'AUTH_REQUIRED') {
