@@ -98,12 +98,12 @@ test('[C11] a client is asked only what it said it can answer, and sent only to 
   for (const [method, params] of [
     ['elicitation/create', FORM],
     ['sampling/createMessage', SAMPLE],
+    ['roots/list', {}],
   ] as const)
-    expect(await refused(silent, method, params)).toMatchObject({ code: -32601 })
-  expect(await refused(await open({ capabilities: { sampling: {} } }), 'roots/list')).toMatchObject({
-    code: -32601,
-    message: expect.stringContaining('cannot answer'),
-  })
+    expect(await refused(silent, method, params)).toMatchObject({
+      code: -32601,
+      message: expect.stringContaining('cannot answer'),
+    })
   const forms = await open({ capabilities: { elicitation: {} } })
   const page = { mode: 'url', message: 'Go', elicitationId: 'e', url: 'https://example.com/' }
   expect(await refused(forms, 'elicitation/create', page)).toMatchObject({ code: -32601 })

@@ -50,7 +50,7 @@ test('hostile text takes linear time', () => {
   }
 })
 
-test('a flood is drained at a bounded cost, and the server does not wait for a reader', async (scope) => {
+test('a flood is taken at a bounded pace, and the server does not wait for a reader', async (scope) => {
   const { server, line } = await stageNode(
     scope,
     `
