@@ -1,6 +1,7 @@
 // What one call costs: set aside before it is sent, settled when it has ended.
 
 import type { Tool } from '../connect/definitions.ts'
+import { agentOf } from '../policy/access.ts'
 import type { Regulator, Reservation } from '../policy/energy.ts'
 import { priceOf, timeCost } from '../policy/estimate.ts'
 import type { Target } from './admit.ts'
@@ -52,7 +53,7 @@ export function reserve(
   if (regulator === undefined) return undefined
   const price = priceFor(context, target)
   const estimate = regulator.estimates.of(target.server, target.tool, definition, price)
-  const reserved = regulator.reserve(asking.actor.kind === 'owner' ? '' : asking.actor.id, estimate.energy)
+  const reserved = regulator.reserve(agentOf(asking.actor), estimate.energy)
   return reserved instanceof Promise
     ? reserved.then((reservation) => new Meter(regulator, reservation, target, price))
     : new Meter(regulator, reserved, target, price)

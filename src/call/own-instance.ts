@@ -5,7 +5,7 @@ import type { Stop } from '../base/stop.ts'
 import type { Connection } from '../connect/connection.ts'
 import type { Held, Holder } from '../connect/instance-pool.ts'
 import { inTime } from '../connect/pause.ts'
-import type { Actor } from '../policy/access.ts'
+import { type Actor, agentOf } from '../policy/access.ts'
 
 /** Who makes a request. */
 export interface Caller {
@@ -22,7 +22,7 @@ interface Waiting {
 }
 
 export function holderOf({ actor, session }: Caller): Holder {
-  return { agent: actor.kind === 'owner' ? '' : actor.id, session }
+  return { agent: agentOf(actor), session }
 }
 
 /** The key of the instance that somebody's requests go to; undefined where one is for all. */

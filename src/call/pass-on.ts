@@ -1,18 +1,14 @@
 // The last step of a request that is passed on: written for the era of the server, and asked again with what a modern
 // server wanted to know first.
 
-import { Fault } from '../base/fault.ts'
-import { isRecord } from '../base/record.ts'
 import type { Connection } from '../connect/connection.ts'
 import type { Link } from '../connect/link.ts'
-import { ASKING_METHODS, META } from '../wire/era.ts'
-import { memberValue, mentions, type ReplyMessage } from '../wire/message.ts'
+import { untilAnswered } from '../connect/send.ts'
+import { META } from '../wire/era.ts'
+import type { ReplyMessage } from '../wire/message.ts'
 import { paramHeaderValues } from '../wire/param-headers.ts'
 import { modernMeta, param, type RawParams, withMeta } from '../wire/params.ts'
 import type { Forwarded, Told } from './forward.ts'
-
-/** How often a server may ask back about one request. */
-const MAX_ROUNDS = 16
 
 /** Until it is answered: a modern server may ask first, and a legacy client is asked in its own way. */
 export function passOn(
@@ -21,39 +17,17 @@ export function passOn(
   request: Forwarded,
   stays: boolean,
 ): Promise<ReplyMessage> {
-  const { answers } = request
+  const { answers, method } = request
   const first = pass(connection, link, request, stays)
   if (answers === undefined || link.agreement.era === 'legacy') return first
-  return afterQuestions(connection, link, request, answers, first)
-}
-
-/** Whether a modern server wants to know something before it answers. */
-export function asksFirst(method: string, reply: ReplyMessage): boolean {
-  if (reply.kind !== 'result' || !ASKING_METHODS.has(method) || !mayAsk(reply)) return false
-  const result = memberValue(reply, 'result')
-  return isRecord(result) && result['resultType'] === 'input_required'
+  let { params } = request
+  return untilAnswered(connection.name, method, first, async (question) => {
+    params = await answers(question, params)
+    return await pass(connection, link, { ...request, params }, false)
+  })
 }
 
 // --- internal ---
-
-async function afterQuestions(
-  connection: Connection,
-  link: Link,
-  request: Forwarded,
-  answers: NonNullable<Forwarded['answers']>,
-  first: Promise<ReplyMessage>,
-): Promise<ReplyMessage> {
-  const { method } = request
-  let { params } = request
-  let reply = await first
-  for (let round = 0; asksFirst(method, reply); round++) {
-    if (round === MAX_ROUNDS)
-      throw new Fault('SERVER_ERROR', `${connection.name} keeps asking back`, { server: connection.name })
-    params = await answers(reply, params)
-    reply = await pass(connection, link, { ...request, params }, false)
-  }
-  return reply
-}
 
 /** What a modern server is told of a client that cannot be asked back. */
 const SILENT = modernMeta({ name: 'busbar', version: '' }, {})
@@ -63,12 +37,6 @@ const MODERN_KEYS: ReadonlySet<string> = new Set([
   META.capabilities,
   META.logLevel,
 ])
-
-/** A search, so that most answers are never read for it. The word can be written with escapes; then it is read. */
-function mayAsk(reply: ReplyMessage): boolean {
-  if (mentions(reply, '"input_required"')) return true
-  return mentions(reply, '\\u00') && ['\\u005', '\\u006', '\\u007'].some((start) => mentions(reply, start))
-}
 
 function pass(connection: Connection, link: Link, request: Forwarded, stays: boolean): Promise<ReplyMessage> {
   const { method, params, name, signal, onNotification, asker } = request

@@ -2,7 +2,7 @@
 
 import { Fault } from '../base/fault.ts'
 import { uuid7 } from '../base/uuid.ts'
-import type { Actor } from '../policy/access.ts'
+import { type Actor, agentOf } from '../policy/access.ts'
 import type { CallEnd, OpenCall } from '../record/recorder.ts'
 import type { Records } from '../record/records.ts'
 import { argumentsForRecord, resultForRecord } from '../record/summary.ts'
@@ -55,7 +55,7 @@ export class Passage {
     terms: Terms,
   ): Passage {
     const recording = context.recording()
-    const agent = actor.kind === 'owner' ? '' : actor.id
+    const agent = agentOf(actor)
     const passage = new Passage(recording, spanFor(context.tracing(), agent, server, tool), terms)
     if (recording === undefined) return passage
     const now = Date.now()

@@ -6,7 +6,7 @@ import type { Places } from '../base/places.ts'
 import { scrubber } from '../base/redact.ts'
 import type { Snapshot } from '../config/snapshot.ts'
 import { allSecrets } from '../connect/secrets.ts'
-import type { Actor } from '../policy/access.ts'
+import { type Actor, agentOf } from '../policy/access.ts'
 import type { Rulebook } from '../policy/facts.ts'
 import type { NativeTool } from '../registry/native.ts'
 import { boundaryBefore, SpillFiles } from './spill-files.ts'
@@ -66,7 +66,7 @@ export class Spill {
 
   /** Whether an agent may have something to read on. */
   offers(actor: Actor): boolean {
-    return this.limitForClients(actor) !== undefined || this.#files.has(keyOf(actor))
+    return this.limitForClients(actor) !== undefined || this.#files.has(agentOf(actor))
   }
 
   /** A text for a model: whole, or its beginning and how to go on. Never throws. */
@@ -120,7 +120,7 @@ export class Spill {
   #kept(actor: Actor, text: string, limit: number): string {
     // What is shown is cut from what is kept, so that reading on begins where it ends.
     const scrubbed = this.#scrub(text)
-    const { id, size } = this.#files.keep(keyOf(actor), scrubbed)
+    const { id, size } = this.#files.keep(agentOf(actor), scrubbed)
     const bytes = Buffer.from(scrubbed)
     const end = boundaryBefore(bytes, Math.min(limit, bytes.length))
     const rest = bytes.length > size ? ` (of ${bytes.length}; what is beyond that is not kept)` : ''
@@ -141,7 +141,7 @@ export class Spill {
   #page(actor: Actor, id: string, offset: number, limit: number): string {
     const said = this.#said(actor)
     const most = Math.max(PAGE_LEAST, (typeof said === 'number' ? said : USUAL) - WORDS)
-    const page = this.#files.read(keyOf(actor), id, offset, Math.min(limit, most))
+    const page = this.#files.read(agentOf(actor), id, offset, Math.min(limit, most))
     if (page === undefined)
       throw new Fault(
         'USAGE',
@@ -160,10 +160,6 @@ export class Spill {
 // --- internal ---
 
 const PAGE_LEAST = 64
-
-function keyOf(actor: Actor): string {
-  return actor.kind === 'owner' ? '' : actor.id
-}
 
 function withoutRest(text: string, limit: number): string {
   const bytes = Buffer.from(text)

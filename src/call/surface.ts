@@ -6,7 +6,7 @@ import type { Stop } from '../base/stop.ts'
 import type { Connection } from '../connect/connection.ts'
 import type { ManagerEvent } from '../connect/manager.ts'
 import { pause } from '../connect/pause.ts'
-import type { Actor } from '../policy/access.ts'
+import { type Actor, agentOf } from '../policy/access.ts'
 import { pairOf } from '../registry/names.ts'
 import { type Target, verdictOn } from './admit.ts'
 import type { CallContext } from './context.ts'
@@ -46,7 +46,7 @@ export class Surfaces {
   /** The list of tools, for somebody who asks for it. */
   list(actor: Actor): ToolsPage {
     const page = this.of(actor).toolsPage()
-    const key = keyOf(actor)
+    const key = agentOf(actor)
     if (!this.#listed.has(key)) this.#listed.set(key, page.bytes)
     return page
   }
@@ -54,8 +54,8 @@ export class Surfaces {
   /** Whether that list is another one than the last time this was asked. Who never saw one cannot tell. */
   listChanged(actor: Actor): boolean {
     const { bytes } = this.of(actor).toolsPage()
-    const before = this.#listed.get(keyOf(actor))
-    this.#listed.set(keyOf(actor), bytes)
+    const before = this.#listed.get(agentOf(actor))
+    this.#listed.set(agentOf(actor), bytes)
     return before === undefined || !(before === bytes || before.equals(bytes))
   }
 }
@@ -231,10 +231,6 @@ export class Surface {
 }
 
 // --- internal ---
-
-function keyOf(actor: Actor): string {
-  return actor.kind === 'owner' ? '' : actor.id
-}
 
 function addressed(name: string): Target | undefined {
   const cut = name.indexOf('/')

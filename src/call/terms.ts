@@ -1,6 +1,7 @@
 // The last of what stands before a call: that it is no loop, and that there is energy for it.
 
 import type { Tool } from '../connect/definitions.ts'
+import { agentOf } from '../policy/access.ts'
 import type { LoopBreaker } from '../policy/loop-breaker.ts'
 import { type Leave, mayWrite, type Target } from './admit.ts'
 import type { CallContext } from './context.ts'
@@ -31,7 +32,7 @@ export function refuseLoop(
   { server, tool }: Target,
   text: string,
 ): void {
-  const agent = actor.kind === 'owner' ? '' : actor.id
+  const agent = agentOf(actor)
   // The owner knows what they are doing.
   if (agent === '') return
   const fault = context.brakes()?.loops.check({ agent, server, tool, text })
@@ -48,7 +49,7 @@ function noteTo(
   { server, tool }: Target,
   text: string,
 ): Terms['onEnd'] {
-  const agent = actor.kind === 'owner' ? '' : actor.id
+  const agent = agentOf(actor)
   if (agent === '') return undefined
   return (outcome, message = '') => {
     if (outcome === 'cancelled' || outcome === 'denied') return

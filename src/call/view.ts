@@ -1,6 +1,6 @@
 // What one agent sees of all tools, and the names its model knows them by. Made anew only when something changed.
 
-import type { Actor } from '../policy/access.ts'
+import { type Actor, agentOf } from '../policy/access.ts'
 import type { Grants, Rulebook } from '../policy/facts.ts'
 import { type NamingScheme, projectedName } from '../registry/names.ts'
 import type { RegisteredTool, Registry } from '../registry/registry.ts'
@@ -108,7 +108,7 @@ export class Views {
   }
 
   of(actor: Actor): View {
-    const key = actor.kind === 'owner' ? '' : actor.id
+    const key = agentOf(actor)
     const rules = this.#rules()
     const version = this.#registry.version + this.#version()
     const kept = this.#kept.get(key)

@@ -5,6 +5,7 @@ import { reach } from '../call/admit.ts'
 import { errorsOf } from '../config/load.ts'
 import { configFault } from '../config/problem.ts'
 import type { Connection } from '../connect/connection.ts'
+import { startFault } from '../connect/start-fault.ts'
 import type { ServerStatus } from '../connect/status.ts'
 import type { Hub } from '../hub.ts'
 import { interrupted } from './private-hub.ts'
@@ -34,7 +35,7 @@ export async function settle(
   const settled = await Promise.all(
     connections.map(async (connection): Promise<Settled> => {
       const began = performance.now()
-      const fault = await faultOfStart(connection, signal)
+      const fault = await startFault(connection, signal)
       waiting.delete(connection.name)
       tell()
       // Looked at now: a server that failed is tried again in the background.
@@ -66,16 +67,4 @@ export function namedServer(
 /** Whether it can be started at all: switched on, trusted, with all its variables. */
 export function isStartable({ plan }: Connection): boolean {
   return plan.disabled === undefined && plan.unusable === undefined
-}
-
-// --- internal ---
-
-async function faultOfStart(connection: Connection, signal: AbortSignal): Promise<Fault | undefined> {
-  try {
-    await connection.ready(signal)
-    return undefined
-  } catch (error) {
-    if (error instanceof Fault) return error
-    throw error
-  }
 }

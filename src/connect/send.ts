@@ -3,8 +3,8 @@
 import { Fault } from '../base/fault.ts'
 import { isRecord } from '../base/record.ts'
 import { type Stop, Stopper } from '../base/stop.ts'
-import { ASKING_METHODS } from '../wire/era.ts'
-import { memberValue, mentions, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
+import { asksFirst } from '../wire/asks-first.ts'
+import { memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { type Answer, answer, type Handlers } from './answers.ts'
 import type { Asker } from './asker.ts'
 import { patiently } from './busy.ts'
@@ -48,15 +48,29 @@ export async function send(
     try {
       if (!sending.signal?.aborted) sending.onSend?.()
       const reply = await ask(connection, sending)
-      return asksBack(connection, sending, reply)
-        ? await afterQuestions(connection, sending, reply, handlers)
-        : reply
+      const mayAsk = connection.agreement?.era !== 'legacy' && asksFirst(sending.method, reply)
+      return mayAsk ? await afterQuestions(connection, sending, reply, handlers) : reply
     } finally {
       leave?.()
     }
   } finally {
     gate.leave()
   }
+}
+
+/** Until a server that asks before it gives its result has given it; `again` answers a question and asks once more. */
+export async function untilAnswered(
+  server: string,
+  method: string,
+  first: ReplyMessage | Promise<ReplyMessage>,
+  again: (question: ReplyMessage) => Promise<ReplyMessage>,
+): Promise<ReplyMessage> {
+  let reply = await first
+  for (let round = 0; asksFirst(method, reply); round++) {
+    if (round === MAX_ROUNDS) throw new Fault('SERVER_ERROR', `${server} keeps asking back`, { server })
+    reply = await again(reply)
+  }
+  return reply
 }
 
 /**
@@ -159,33 +173,19 @@ function askAgain(
 }
 
 /** Answers what a server asks before it gives its result, and asks again with that. */
-async function afterQuestions(
+function afterQuestions(
   connection: Connection,
   sending: Sending,
   first: ReplyMessage,
   handlers: Handlers,
 ): Promise<ReplyMessage> {
-  let reply = first
-  for (let round = 0; asksBack(connection, sending, reply); round++) {
-    if (round === MAX_ROUNDS)
-      throw new Fault('SERVER_ERROR', `${connection.name} keeps asking back`, { server: connection.name })
+  const { name, stopping } = connection
+  return untilAnswered(name, sending.method, first, async (question) => {
     // A person may take their time; whoever called may not want to wait for it.
-    const answering = answered(connection.name, sending.inside, reply, handlers)
-    const bounded = abortable(answering, connection.stopping, connection.name)
-    const inside = await (sending.signal ? abortable(bounded, sending.signal, connection.name) : bounded)
-    reply = await ask(connection, { ...sending, inside })
-  }
-  return reply
-}
-
-const INPUT_REQUIRED = '"input_required"'
-
-/** A search in bytes first: most answers are complete, and need not be read for this. */
-function asksBack(connection: Connection, { method }: Sending, reply: ReplyMessage): boolean {
-  if (reply.kind !== 'result' || !mentions(reply, INPUT_REQUIRED)) return false
-  if (!ASKING_METHODS.has(method) || connection.agreement?.era === 'legacy') return false
-  const result = memberValue(reply, 'result')
-  return isRecord(result) && result['resultType'] === 'input_required'
+    const bounded = abortable(answered(name, sending.inside, question, handlers), stopping, name)
+    const inside = await (sending.signal ? abortable(bounded, sending.signal, name) : bounded)
+    return await ask(connection, { ...sending, inside })
+  })
 }
 
 /** The same parameters with the answers to what was asked, and the server's own note, byte for byte. */

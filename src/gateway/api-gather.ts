@@ -5,6 +5,7 @@ import { Fault } from '../base/fault.ts'
 import { reach } from '../call/admit.ts'
 import type { Surface } from '../call/context.ts'
 import type { Connection } from '../connect/connection.ts'
+import { startFault } from '../connect/start-fault.ts'
 import type { Hub } from '../hub.ts'
 import { apiFault, faultFrom } from './api-fault.ts'
 import type { CheckedServer, ListedServer } from './api-types.ts'
@@ -45,7 +46,7 @@ export async function gather(
   }
   const looked = new Map<Connection, ListedServer>()
   await inTurn(own.filter(isAwaited), waiting, async (connection) => {
-    const fault = await faultOfStart(connection, waiting.signal)
+    const fault = await startFault(connection, waiting.signal)
     // Looked at now: a server that failed is tried again in the background.
     looked.set(connection, fault === undefined ? shown(connection) : failed(connection, fault))
   })
@@ -105,24 +106,11 @@ async function check(
   if (before.state === 'failed' && !named) return result({ fault: before.fault })
   if (before.state === 'idle' && !named && !idle && !plan.eager) return result({ tried: false })
   const began = performance.now()
-  const fault = await faultOfStart(connection, signal)
+  const fault = await startFault(connection, signal)
   return result({
     ...(fault === undefined ? {} : { fault: apiFault(fault) }),
     ms: Math.round(performance.now() - began),
   })
-}
-
-async function faultOfStart(
-  connection: Connection,
-  signal: AbortSignal | undefined,
-): Promise<Fault | undefined> {
-  try {
-    await connection.ready(signal)
-    return undefined
-  } catch (error) {
-    if (error instanceof Fault) return error
-    throw error
-  }
 }
 
 /** How a server is now. */

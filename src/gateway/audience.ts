@@ -4,7 +4,7 @@ import { isRecord } from '../base/record.ts'
 import { mayReach, verdictOn } from '../call/admit.ts'
 import { type Caller, instanceKey } from '../call/own-instance.ts'
 import type { Hub, HubEvent } from '../hub.ts'
-import type { Actor } from '../policy/access.ts'
+import { type Actor, agentOf } from '../policy/access.ts'
 import { memberValue, type NotificationMessage } from '../wire/message.ts'
 import type { TaskBook } from './tasks.ts'
 
@@ -81,7 +81,7 @@ export class Audience {
   /** Whether a hearer's list of tools is not what it was; who finds tools by words lists none of those that come and go. */
   #isAnother({ actor, scope }: Hearer, known: Map<string, boolean>): boolean {
     if (scope !== undefined) return true
-    const key = actor.kind === 'owner' ? '' : actor.id
+    const key = agentOf(actor)
     const another = known.get(key) ?? this.#hub.surfaces.listChanged(actor)
     known.set(key, another)
     return another

@@ -273,7 +273,7 @@ export class Gateway {
     const scope = scopeOf(path)
     if (scope === undefined)
       return refuse(response, 404, 'there is nothing here; the endpoints are /mcp and /mcp/SERVER')
-    await serveMcp(this.#endpoint, actor, scope.server, request, response, share)
+    await serveMcp({ endpoint: this.#endpoint, actor, scope: scope.server, request, response, share })
   }
 
   #refuse(reason: string, response: ServerResponse, status: number, message: string): void {

@@ -14,21 +14,26 @@ import { refuse, refuseForNow, tooMuchError } from './refuse.ts'
 import { HttpReply, Reply } from './reply.ts'
 import type { Session } from './session.ts'
 
-export async function serveMcp(
-  endpoint: McpEndpoint,
-  actor: Actor,
-  scope: string | undefined,
-  request: IncomingMessage,
-  response: ServerResponse,
-  share: Share,
-): Promise<void> {
+/** One request to the endpoint, by somebody who is known. */
+export interface Visit {
+  readonly endpoint: McpEndpoint
+  readonly actor: Actor
+  /** The one server it is for; undefined for all that the actor may use. */
+  readonly scope: string | undefined
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly share: Share
+}
+
+export async function serveMcp(visit: Visit): Promise<void> {
+  const { request, response } = visit
   switch (request.method) {
     case 'POST':
-      return await post(endpoint, actor, scope, request, response, share)
+      return await post(visit)
     case 'GET':
-      return openStream(endpoint, actor, scope, request, response)
+      return openStream(visit)
     case 'DELETE':
-      return endSession(endpoint, actor, scope, request, response)
+      return endSession(visit)
     default:
       response.setHeader('allow', 'POST, GET, DELETE')
       return refuse(response, 405, `${request.method} means nothing here`)
@@ -37,14 +42,7 @@ export async function serveMcp(
 
 // --- internal ---
 
-async function post(
-  endpoint: McpEndpoint,
-  actor: Actor,
-  scope: string | undefined,
-  request: IncomingMessage,
-  response: ServerResponse,
-  share: Share,
-): Promise<void> {
+async function post({ endpoint, actor, scope, request, response, share }: Visit): Promise<void> {
   const { headers } = request
   if (!/^application\/json\b/i.test(headers['content-type'] ?? ''))
     return refuse(response, 415, 'expected content-type application/json')
@@ -61,13 +59,7 @@ async function post(
 }
 
 /** The session that a request names; undefined, and answered, when there is none. */
-function sessionOf(
-  endpoint: McpEndpoint,
-  actor: Actor,
-  scope: string | undefined,
-  id: string,
-  response: ServerResponse,
-): Session | undefined {
+function sessionOf({ endpoint, actor, scope, response }: Visit, id: string): Session | undefined {
   try {
     const session = endpoint.sessions.find(id, actor, scope)
     if (session === undefined) refuse(response, 404, 'there is no such session')
@@ -80,13 +72,9 @@ function sessionOf(
 }
 
 /** The stream of a session, or one that its client lost. A client without a session has none. */
-function openStream(
-  endpoint: McpEndpoint,
-  actor: Actor,
-  scope: string | undefined,
-  { headers }: IncomingMessage,
-  response: ServerResponse,
-): void {
+function openStream(visit: Visit): void {
+  const { request, response } = visit
+  const { headers } = request
   const id = headers['mcp-session-id']
   if (typeof id !== 'string') {
     response.setHeader('allow', 'POST')
@@ -94,7 +82,7 @@ function openStream(
   } else if (!/text\/event-stream|\*\/\*|text\/\*/.test(headers.accept ?? ''))
     refuse(response, 406, 'expected accept: text/event-stream')
   else {
-    const session = sessionOf(endpoint, actor, scope, id, response)
+    const session = sessionOf(visit, id)
     const lastId = headers['last-event-id']
     const place = placeOf(typeof lastId === 'string' ? lastId : undefined)
     if (lastId === undefined || session?.has(place)) session?.read(new EventSink(response), place)
@@ -102,17 +90,12 @@ function openStream(
   }
 }
 
-function endSession(
-  endpoint: McpEndpoint,
-  actor: Actor,
-  scope: string | undefined,
-  { headers }: IncomingMessage,
-  response: ServerResponse,
-): void {
-  const id = headers['mcp-session-id']
+function endSession(visit: Visit): void {
+  const { request, response, endpoint } = visit
+  const id = request.headers['mcp-session-id']
   if (typeof id !== 'string') refuse(response, 400, 'Mcp-Session-Id says which session')
   else {
-    const session = sessionOf(endpoint, actor, scope, id, response)
+    const session = sessionOf(visit, id)
     if (session === undefined) return
     endpoint.sessions.end(session)
     response.writeHead(204).end()

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { GatewayLimits } from '../config/schema-gateway.ts'
-import type { Actor } from '../policy/access.ts'
+import { type Actor, agentOf } from '../policy/access.ts'
 
 /** Why a request is turned away, and after how many seconds it may be tried again. */
 export interface TooMuch {
@@ -33,7 +33,7 @@ export class Limits {
 
   /** A request begins: the share that it is taken from, to be given back by `leave`, or why it may not. */
   enter(actor: Actor, stays: boolean): Share | TooMuch {
-    const agent = actor.kind === 'owner' ? '' : actor.id
+    const agent = agentOf(actor)
     let share = this.#shares.get(agent)
     if (share === undefined) {
       share = new Share(agent, this.#settings, this.#now)

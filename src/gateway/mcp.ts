@@ -111,9 +111,13 @@ export class McpEndpoint {
       return reply.error(message.id, { code: ERROR.invalidParams, message: params }, 400)
     const modern = claimsModern(incoming.headers, params, LEGACY_VERSIONS)
     const name = nameIn(message.method, params)
+    const asked = { ...incoming, message, params, name, modern }
     try {
-      if (modern) await this.#modern({ ...incoming, message, params, name, modern })
-      else await this.#legacy({ ...incoming, message, params, name, modern })
+      // The path refuses it, and writes that down.
+      if (asked.scope !== undefined && !this.#isThere(asked.actor, asked.scope))
+        await this.#passing.pass(asked, asked.scope)
+      else if (modern) await this.#modern(asked)
+      else await this.#legacy(asked)
     } catch (error) {
       if (!(error instanceof Fault)) this.#options.report(error)
       replyFault(reply, message.id, message.method, modern ? 'modern' : 'legacy', error)
@@ -188,9 +192,6 @@ export class McpEndpoint {
     const session = this.#sessionOf(incoming)
     if (session === 'gone') return reply.error(message.id, NO_SESSION, 404)
     if (session && reply instanceof HttpReply) reply.keepBy(session)
-    // The path refuses it, and writes that down.
-    if (scope !== undefined && !this.#isThere(incoming.actor, scope))
-      return await this.#passing.pass(incoming, scope)
     if (message.method === 'ping') return reply.result(message.id, {})
     if (message.method === 'logging/setLevel') {
       const level = param(params, 'level')
@@ -210,8 +211,6 @@ export class McpEndpoint {
     const { actor, scope, reply, params, message, session } = asked
     const version = spokenVersion(param(params, 'protocolVersion'))
     const askable = askableOf(param(params, 'capabilities'))
-    // The path refuses it, and writes that down.
-    if (scope !== undefined && !this.#isThere(actor, scope)) return await this.#passing.pass(asked, scope)
     const result =
       scope === undefined
         ? await this.#whole.initialize(asked, version)

@@ -2,7 +2,6 @@
 // the server said of itself; everything else is passed on.
 
 import { Fault } from '../base/fault.ts'
-import { mayReach } from '../call/admit.ts'
 import type { Connection } from '../connect/connection.ts'
 import type { Hub } from '../hub.ts'
 import { ERROR, LEGACY_METHODS } from '../wire/era.ts'
@@ -24,14 +23,10 @@ export class OneServer {
     this.#subscribing = subscribing
   }
 
+  /** Of somebody who may reach the server. */
   async request(asked: Asked, server: string): Promise<void> {
-    const { actor, modern } = asked
-    const { context } = this.#hub
-    const connection = context.manager.find(server)
-    // The path refuses it, and writes that down.
-    if (connection === undefined || !mayReach(context, actor, server))
-      return await this.#passing.pass(asked, server)
-    if (modern) await this.#modern(asked, connection)
+    const connection = this.#hub.context.manager.get(server)
+    if (asked.modern) await this.#modern(asked, connection)
     else await this.#legacy(asked, connection)
   }
 

@@ -1,20 +1,21 @@
 // A legacy server asks in the middle of a request; a modern client is asked in the answer, and asks again with what the
 // server wanted to know. Until then the request is parked: it stays under way with the server, and nobody waits for it.
 
-import { createHmac, timingSafeEqual } from 'node:crypto'
 import { randomHex, sha256 } from '../base/digest.ts'
 import { Fault } from '../base/fault.ts'
+import { keyFor, seal, unseal } from '../base/sealed.ts'
 import { Stopper } from '../base/stop.ts'
 import { canonicalArguments } from '../call/arguments.ts'
 import type { Asker } from '../connect/asker.ts'
-import type { Actor } from '../policy/access.ts'
+import { agentOf } from '../policy/access.ts'
+import { ASKING_METHODS, META } from '../wire/era.ts'
 import { find, type Id, type ReplyMessage, readMessage } from '../wire/message.ts'
 import { param, type RawParams, withoutParams } from '../wire/params.ts'
 import { scanObject } from '../wire/scan.ts'
 import { type Asked, callerOf } from './asked.ts'
 import type { Answered } from './pass.ts'
 import { type Forwarding, forwardQuestion, type Question } from './questions.ts'
-import { type Askable, askableOf } from './session-id.ts'
+import { type Askable, askableOf, canBeAsked } from './session-id.ts'
 
 /** Milliseconds for which a client may think about an answer. */
 const PATIENCE = 10 * 60_000
@@ -38,17 +39,17 @@ export class Parking {
   readonly #over = new Set<string>()
 
   constructor(key: Buffer, forwarding: Forwarding, patience: number = PATIENCE) {
-    this.#key = createHmac('sha256', key).update('parked calls').digest()
+    this.#key = keyFor('parked calls', key)
     this.#forwarding = forwarding
     this.#patience = patience
   }
 
-  /** A request that may have to wait for its client. */
-  begin(asked: Asked, server: string): ParkedCall {
-    const own = [...this.#parked.values()].filter(({ agent }) => agent === agentOf(asked.actor))
-    if (own.length >= MOST)
-      throw new Fault('GATEWAY_LIMIT', `${MOST} calls wait for answers of this agent's client`)
-    return new ParkedCall(asked, server, this.#forwarding)
+  /** The call that a client comes back to, or a new one; undefined when it can be asked nothing. Throws when it may not. */
+  callOf(asked: Asked, server: string): ParkedCall | undefined {
+    const { params, message } = asked
+    if (!ASKING_METHODS.has(message.method)) return undefined
+    const askable = askableOf(params.meta?.[META.capabilities])
+    return this.#resumed(asked) ?? (canBeAsked(askable) ? this.#begun(asked, server, askable) : undefined)
   }
 
   /** Keeps a call whose client has been asked something. */
@@ -59,19 +60,34 @@ export class Parking {
       call.giveUp()
     }, this.#patience).unref()
     const claims = [call.id, call.agent, call.digest, call.round, Date.now() + this.#patience]
-    const body = Buffer.from(JSON.stringify(claims)).toString('base64url')
-    return { inputRequests: call.inputRequests, requestState: `${MARK}${body}.${this.#signed(body)}` }
+    return { inputRequests: call.inputRequests, requestState: `${MARK}${seal(claims, this.#key)}` }
   }
 
-  /** The call that a client comes back to, or undefined when it does not speak of one of ours. Throws when it may not. */
-  resume(asked: Asked): ParkedCall | undefined {
+  close(): void {
+    for (const call of this.#parked.values()) {
+      clearTimeout(call.until)
+      call.giveUp()
+    }
+    this.#parked.clear()
+  }
+
+  // --- internal ---
+
+  /** A request that may have to wait for its client. */
+  #begun(asked: Asked, server: string, askable: Askable): ParkedCall {
+    const own = [...this.#parked.values()].filter(({ agent }) => agent === agentOf(asked.actor))
+    if (own.length >= MOST)
+      throw new Fault('GATEWAY_LIMIT', `${MOST} calls wait for answers of this agent's client`)
+    return new ParkedCall(asked, server, askable, this.#forwarding)
+  }
+
+  /** Undefined when the client does not speak of a call of ours. */
+  #resumed(asked: Asked): ParkedCall | undefined {
     const state = param(asked.params, 'requestState')
     if (typeof state !== 'string' || !state.startsWith(MARK)) return undefined
-    const [body = '', signature = ''] = state.slice(MARK.length).split('.')
-    const right = Buffer.from(this.#signed(body))
-    const given = Buffer.from(signature)
-    if (given.length !== right.length || !timingSafeEqual(given, right)) throw invalid('was not made here')
-    const [id, agent, digest, round, until] = JSON.parse(Buffer.from(body, 'base64url').toString())
+    const claims = unseal(state.slice(MARK.length), this.#key)
+    if (claims === undefined) throw invalid('was not made here')
+    const [id, agent, digest, round, until] = claims as [string, string, string, number, number]
     if (agent !== agentOf(asked.actor)) throw invalid("is somebody else's")
     if (digest !== digestOf(asked)) throw invalid('belongs to another request')
     if (Date.now() > until) throw invalid('has expired')
@@ -93,24 +109,10 @@ export class Parking {
     return call
   }
 
-  close(): void {
-    for (const call of this.#parked.values()) {
-      clearTimeout(call.until)
-      call.giveUp()
-    }
-    this.#parked.clear()
-  }
-
-  // --- internal ---
-
   #use(state: string): void {
     const [oldest] = this.#over
     if (this.#over.size >= MOST_OVER && oldest !== undefined) this.#over.delete(oldest)
     this.#over.add(state)
-  }
-
-  #signed(body: string): string {
-    return createHmac('sha256', this.#key).update(body).digest('base64url')
   }
 }
 
@@ -134,14 +136,15 @@ export class ParkedCall {
   #asked: Asked
   #askable: Askable
   #next = 1
+  readonly #questions = new Map<Id, Question>()
   readonly #waiting = new Map<Id, Waiting>()
   #wake: (() => void) | undefined
 
-  constructor(asked: Asked, server: string, forwarding: Forwarding) {
+  constructor(asked: Asked, server: string, askable: Askable, forwarding: Forwarding) {
     this.#asked = asked
     this.agent = agentOf(asked.actor)
     this.digest = digestOf(asked)
-    this.#askable = askableOf(asked.params.meta?.[CAPABILITIES])
+    this.#askable = askable
     this.asker = {
       canAnswer: true,
       question: (message, stop) =>
@@ -208,8 +211,6 @@ export class ParkedCall {
 
   // --- internal ---
 
-  readonly #questions = new Map<Id, Question>()
-
   #add(body: Buffer): boolean {
     const message = readMessage(body)
     if (message.kind !== 'request') return true
@@ -224,17 +225,12 @@ export class ParkedCall {
 
 // --- internal ---
 
-const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 /** What differs between a request and the same one asked again. */
 const CHANGING: ReadonlySet<string> = new Set(['inputResponses', 'requestState', '_meta'])
 
 function digestOf({ message, scope, params }: Asked): string {
   const text = canonicalArguments(Buffer.from(withoutParams(params, CHANGING)))
   return sha256(`${scope ?? ''}\n${message.method}\n${text}`)
-}
-
-function agentOf(actor: Actor): string {
-  return actor.kind === 'owner' ? '' : actor.id
 }
 
 function invalid(reason: string): Fault {

@@ -7,17 +7,16 @@ import { verdictOn } from '../call/admit.ts'
 import { consent } from '../call/consent.ts'
 import { forward } from '../call/forward.ts'
 import { instanceKey } from '../call/own-instance.ts'
-import { asksFirst } from '../call/pass-on.ts'
 import type { Hub } from '../hub.ts'
 import type { Actor } from '../policy/access.ts'
-import { ASKING_METHODS, type Era, META } from '../wire/era.ts'
+import { asksFirst } from '../wire/asks-first.ts'
+import type { Era } from '../wire/era.ts'
 import { errorOf, memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import type { RawParams } from '../wire/params.ts'
 import { type Asked, callerOf } from './asked.ts'
 import { statusOf } from './faults.ts'
 import { answerInputs } from './inputs.ts'
 import type { ParkedCall, Parking } from './parking.ts'
-import { askableOf, canBeAsked } from './session-id.ts'
 import { TaskBook } from './tasks.ts'
 import { judgedPage } from './tool-page.ts'
 import { answerFor, notificationFor } from './translate.ts'
@@ -59,13 +58,9 @@ export class Passing {
 
   /** Answers with what the server answers. Throws why it does not. */
   async pass(asked: Asked, server: string, renamed: Renamed = asked): Promise<void> {
-    const { modern, message, params } = asked
-    if (modern && ASKING_METHODS.has(message.method)) {
-      const call = this.#parking.resume(asked)
-      if (call !== undefined || canBeAsked(askableOf(params.meta?.[META.capabilities])))
-        return await this.#parkable(call ?? this.#parking.begin(asked, server), server, renamed)
-    }
-    answer(asked, await this.ask(asked, server, renamed))
+    const call = asked.modern ? this.#parking.callOf(asked, server) : undefined
+    if (call) await this.#parkable(call, server, renamed)
+    else answer(asked, await this.ask(asked, server, renamed))
   }
 
   /** What the server answers; what comes before that goes to the client at once. */

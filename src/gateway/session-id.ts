@@ -1,9 +1,9 @@
 // Ids of sessions, signed: a gateway that was started anew, or that forgot an idle session, knows by the id alone whose it
 // was and what was agreed. Clients hardly ever recover from "no such session", so they are told so only when they must.
 
-import { createHmac, timingSafeEqual } from 'node:crypto'
 import { randomHex } from '../base/digest.ts'
 import { isRecord } from '../base/record.ts'
+import { keyFor, seal, unseal } from '../base/sealed.ts'
 import { LEGACY_VERSIONS } from '../wire/era.ts'
 
 /** What the client can be asked. */
@@ -27,26 +27,29 @@ export interface Claims {
 
 /** The key from a secret that this home keeps anyway. */
 export function sessionKey(secret: string): Buffer {
-  return createHmac('sha256', secret).update('busbar session ids').digest()
+  return keyFor('busbar session ids', secret)
 }
 
 export function sealSession({ agent, scope, version, askable, since }: Claims, key: Buffer): string {
   const { form, url, sampling, roots } = askable
   const flags = [form, url, sampling, roots].map(Number).join('')
   const claims = [randomHex(8), agent, scope ?? null, version, flags, Math.floor(since / 1000)]
-  const body = Buffer.from(JSON.stringify(claims)).toString('base64url')
-  return `${body}.${signed(body, key)}`
+  return seal(claims, key)
 }
 
 /** What an id says, if it is one of ours. */
 export function openSession(id: string, key: Buffer): Claims | undefined {
-  const [body = '', signature = '', more] = id.length < LONGEST ? id.split('.') : []
-  // Otherwise one that was ended would go on under a longer id.
-  if (more !== undefined) return undefined
-  const right = Buffer.from(signed(body, key))
-  const given = Buffer.from(signature)
-  if (given.length !== right.length || !timingSafeEqual(given, right)) return undefined
-  const [, agent, scope, version, flags, seconds] = JSON.parse(Buffer.from(body, 'base64url').toString())
+  const claims = unseal(id, key)
+  if (claims === undefined) return undefined
+  // What we sealed ourselves has the form that we gave it.
+  const [, agent, scope, version, flags, seconds] = claims as [
+    string,
+    string,
+    string | null,
+    string,
+    string,
+    number,
+  ]
   const [form, url, sampling, roots] = [...String(flags)].map((flag) => flag === '1')
   return {
     agent,
@@ -88,12 +91,4 @@ export function capabilitiesFrom({ form, url, sampling, roots }: Askable): objec
 export function spokenVersion(requested: unknown): string {
   const known = typeof requested === 'string' && LEGACY_VERSIONS.includes(requested)
   return known ? requested : (LEGACY_VERSIONS[0] ?? '')
-}
-
-// --- internal ---
-
-const LONGEST = 2000
-
-function signed(body: string, key: Buffer): string {
-  return createHmac('sha256', key).update(body).digest('base64url').slice(0, 32)
 }

@@ -1,7 +1,7 @@
 // All sessions of a gateway: whose they are, how many there may be, and when they are forgotten.
 
 import { Fault } from '../base/fault.ts'
-import type { Actor } from '../policy/access.ts'
+import { type Actor, agentOf } from '../policy/access.ts'
 import type { Forwarding } from './questions.ts'
 import { Session } from './session.ts'
 import { type Askable, openSession, sealSession } from './session-id.ts'
@@ -132,8 +132,4 @@ export class Sessions {
       session.close()
     } else this.end(session)
   }
-}
-
-function agentOf(actor: Actor): string {
-  return actor.kind === 'owner' ? '' : actor.id
 }

@@ -5,6 +5,7 @@
 import { Fault } from '../base/fault.ts'
 import { isRecord } from '../base/record.ts'
 import type { Caller } from '../call/own-instance.ts'
+import { agentOf } from '../policy/access.ts'
 import { memberValue, mentions, type ReplyMessage, readMessage } from '../wire/message.ts'
 import { param, type RawParams } from '../wire/params.ts'
 
@@ -29,7 +30,7 @@ export class TaskBook {
     if (!method.startsWith('tasks/')) return
     const task = param(params, 'taskId')
     const kept = typeof task === 'string' ? this.#kept(caller, server, task) : undefined
-    if (kept !== undefined && kept.agent !== agentOf(caller))
+    if (kept !== undefined && kept.agent !== agentOf(caller.actor))
       throw new Fault('TOOL_UNKNOWN', `there is no task ${JSON.stringify(task)}`, { server })
   }
 
@@ -41,7 +42,7 @@ export class TaskBook {
   }
 
   isOf(caller: Caller, server: string, task: unknown): boolean {
-    return typeof task === 'string' && this.#kept(caller, server, task)?.agent === agentOf(caller)
+    return typeof task === 'string' && this.#kept(caller, server, task)?.agent === agentOf(caller.actor)
   }
 
   /** Takes note of a task that an answer tells of. */
@@ -55,7 +56,7 @@ export class TaskBook {
       const [oldest] = this.#tasks.keys()
       if (oldest !== undefined) this.#tasks.delete(oldest)
     }
-    this.#tasks.set(this.#keyOf(caller, server, id), { agent: agentOf(caller) })
+    this.#tasks.set(this.#keyOf(caller, server, id), { agent: agentOf(caller.actor) })
   }
 
   /** A list of tasks without those that are known to be somebody else's. */
@@ -88,7 +89,3 @@ export class TaskBook {
 }
 
 // --- internal ---
-
-function agentOf({ actor }: Caller): string {
-  return actor.kind === 'owner' ? '' : actor.id
-}

@@ -9,6 +9,11 @@ export type Actor = { readonly kind: 'owner' } | { readonly kind: 'agent'; reado
 
 export const OWNER: Actor = { kind: 'owner' }
 
+/** The name something is kept under: an agent's own, an empty one for the owner. */
+export function agentOf(actor: Actor): string {
+  return actor.kind === 'owner' ? '' : actor.id
+}
+
 /** The actor for an agent's name, `agent/worker` for a worker; a fault when there is none. */
 export function actorOf(name: string, assignments: readonly Assignment[]): Actor {
   if (assignments.some(({ id }) => id === name)) return { kind: 'agent', id: name }
