@@ -4,7 +4,18 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const LAYERS = ['base', 'wire', 'config', 'connect', 'store', 'registry', 'policy', 'record', 'call']
+const LAYERS = [
+  'base',
+  'secrets',
+  'wire',
+  'config',
+  'connect',
+  'store',
+  'registry',
+  'policy',
+  'record',
+  'call',
+]
 const SURFACES = ['gateway', 'agent', 'steward', 'adapters']
 const FOLDERS = [...LAYERS, ...SURFACES, 'cli']
 const MAX_DEPTH = 4

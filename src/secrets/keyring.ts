@@ -1,0 +1,119 @@
+// The operating system's keyring, asked in a process of its own: a question on the session bus may wait for a person for
+// ever, and a crash of native code must not take us along. The key travels through pipes only.
+
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { Environment } from '../base/places.ts'
+import { isRecord } from '../base/record.ts'
+
+export type KeyringRequest =
+  | { readonly action: 'get' | 'remove'; readonly account: string }
+  | { readonly action: 'set'; readonly account: string; readonly secret: string }
+
+/** What the keyring holds now (undefined: nothing), or why it cannot be used. */
+export type KeyringAnswer =
+  | { readonly ok: true; readonly secret: string | undefined }
+  | { readonly ok: false; readonly reason: string }
+
+export async function askKeyring(request: KeyringRequest, env: Environment): Promise<KeyringAnswer> {
+  const program = find(env)
+  if (!program.ok) return program
+  return await new Promise((resolve) => {
+    const child = spawn(process.execPath, ARGUMENTS, {
+      env: environment(env),
+      stdio: ['pipe', 'pipe', 'ignore'],
+    })
+    let said = ''
+    const timer = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS)
+    const end = (answer: KeyringAnswer) => {
+      clearTimeout(timer)
+      resolve(answer)
+    }
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text))
+    child.on('error', (error) => end({ ok: false, reason: error.message }))
+    child.on('close', () => end(answerOf(said)))
+    // It may be gone before it has read; what it said, or did not, is told by its end.
+    child.stdin.on('error', () => undefined)
+    child.stdin.end(JSON.stringify({ ...request, module: program.module }))
+  })
+}
+
+/** The same for the one moment in which nobody can wait: the key was moved while we were running. */
+export function askKeyringNow(request: KeyringRequest, env: Environment): KeyringAnswer {
+  const program = find(env)
+  if (!program.ok) return program
+  const { stdout, error } = spawnSync(process.execPath, ARGUMENTS, {
+    env: environment(env),
+    input: JSON.stringify({ ...request, module: program.module }),
+    stdio: ['pipe', 'pipe', 'ignore'],
+    encoding: 'utf8',
+    timeout: LIMIT_MS,
+    killSignal: 'SIGKILL',
+  })
+  return error ? { ok: false, reason: NO_ANSWER } : answerOf(stdout)
+}
+
+// --- internal ---
+
+const SERVICE = 'busbar'
+const NO_ANSWER = 'it did not answer within a second'
+
+/** Starting a process may take its time on a busy machine; the second of the keyring is counted in the child. */
+const LIMIT_MS = 10_000
+
+/**
+ * What the child runs. Text, because a file would have to be found from the bundle, from the sources and from whatever
+ * bundle a program makes of our library. Only the Secret Service will do on Linux: the kernel's own keyring, to which the
+ * package would fall back, forgets everything when the machine is restarted.
+ */
+const PROGRAM = `
+import { createRequire } from 'node:module'
+let text = ''
+for await (const part of process.stdin.setEncoding('utf8')) text += part
+const { module, action, account, secret } = JSON.parse(text)
+const answer = (it) => process.stdout.write(JSON.stringify(it), () => process.kill(process.pid, 'SIGKILL'))
+try {
+  const { AsyncEntry } = createRequire(module)(module)
+  setTimeout(() => answer({ ok: false, reason: ${JSON.stringify(NO_ANSWER)} }), 1000)
+  const entry = new AsyncEntry(${JSON.stringify(SERVICE)}, account, { linux: { store: 'secret-service' } })
+  if (action === 'set') await entry.setPassword(secret)
+  if (action === 'remove') await entry.deletePassword()
+  answer({ ok: true, secret: await entry.getPassword() })
+} catch (error) {
+  answer({ ok: false, reason: error.message })
+}
+`
+const ARGUMENTS = ['--input-type=module', '--eval', PROGRAM]
+
+function find(env: Environment): { ok: true; module: string } | { ok: false; reason: string } {
+  // Without a session bus there is nobody to ask, and a library might start one.
+  const bus = env['DBUS_SESSION_BUS_ADDRESS'] || existsSync(join(env['XDG_RUNTIME_DIR'] || '/nowhere', 'bus'))
+  if (process.platform === 'linux' && !bus) return { ok: false, reason: 'there is no session bus' }
+  try {
+    return { ok: true, module: createRequire(import.meta.url).resolve('@napi-rs/keyring') }
+  } catch {
+    return { ok: false, reason: 'the package @napi-rs/keyring is not installed' }
+  }
+}
+
+/** The person's session, without what is ours (a passphrase) or changes how Node starts. */
+function environment(env: Environment): NodeJS.ProcessEnv {
+  const kept = Object.entries(env).filter(
+    ([name]) => !name.startsWith('BUSBAR_') && !name.startsWith('NODE_'),
+  )
+  return Object.fromEntries(kept)
+}
+
+function answerOf(text: string): KeyringAnswer {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return { ok: false, reason: NO_ANSWER }
+  }
+  if (!isRecord(value) || value['ok'] !== true)
+    return { ok: false, reason: isRecord(value) ? String(value['reason']) : NO_ANSWER }
+  return { ok: true, secret: typeof value['secret'] === 'string' ? value['secret'] : undefined }
+}
