@@ -29,8 +29,8 @@ export interface HubOptions extends Handlers {
   readonly onEvent?: ((event: HubEvent) => void) | undefined
 }
 
-/** Another configuration, made from the one that is followed. */
-export type Next = (config: HubOptions['config']) => HubConfig
+/** Another configuration, or how it is made from the one that is followed; undefined: the same, read again. */
+export type Next = string | HubConfig | undefined | ((config: HubOptions['config']) => HubConfig)
 
 export type HubEvent =
   | ManagerEvent

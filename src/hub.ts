@@ -1,9 +1,7 @@
 // The hub: all layers wired into one object. Gateway, command line and embedding programs use it alike.
 
 import { eventStream, tellAll } from './base/event-stream.ts'
-import { Fault } from './base/fault.ts'
 import { type Places, placesOf } from './base/places.ts'
-import { isRecord } from './base/record.ts'
 import { VERSION } from './base/version.ts'
 import { sees } from './call/admit.ts'
 import { Brakes } from './call/brakes.ts'
@@ -20,14 +18,13 @@ import { configFault } from './config/problem.ts'
 import type { Snapshot } from './config/snapshot.ts'
 import { recordTrust, trustSubjects } from './config/trust.ts'
 import type { Handlers } from './connect/answers.ts'
-import type { Connection } from './connect/connection.ts'
 import type { InProcessServer } from './connect/in-process.ts'
-import { type HubConfig, type HubServer, settingsOf, withoutInstances } from './connect/instances.ts'
+import { settingsOf, withoutInstances } from './connect/instances.ts'
 import { type Applied, type Change, Manager } from './connect/manager.ts'
 import { closeInheritedFiles } from './connect/process/inherited-files.ts'
 import { type Ledger, openLedger, reapDeadOwners } from './connect/process/ledger.ts'
-import type { ServerStatus } from './connect/status.ts'
 import type { HubEvent, HubOptions, Next } from './hub-options.ts'
+import { HubServers } from './hub-servers.ts'
 import { type Actor, actorOf, OWNER } from './policy/access.ts'
 import type { ApprovalDesk, Approver } from './policy/approvals.ts'
 import type { EnergyChange, Regulator } from './policy/energy.ts'
@@ -65,6 +62,7 @@ export class Hub {
   readonly places: Places
   /** @internal All servers of an agent as one. */
   readonly surfaces: Surfaces
+  readonly servers: HubServers
   readonly #options: HubOptions
   readonly #manager: Manager
   readonly #listeners = new Set<(event: HubEvent) => void>()
@@ -105,6 +103,11 @@ export class Hub {
         this.#emit(event)
       },
     )
+    this.servers = new HubServers({
+      manager: this.#manager,
+      apply: (next) => this.#apply(next),
+      settings: () => settingsOf(this.snapshot),
+    })
     this.#pins = new PinWatch(this.#manager)
     this.#registry = new Registry(this.#manager)
     const rules = () => this.#rules ?? NO_RULES
@@ -230,35 +233,6 @@ export class Hub {
     return this.#active
   }
 
-  readonly servers = {
-    status: (): ServerStatus[] => this.#manager.status(),
-    get: (name: string): ServerStatus => this.#manager.get(name).status(),
-    connectAll: (): Promise<void> => this.#manager.connectAll(),
-    /** Starts it; its status tells what became of it. */
-    connect: (name: string): Promise<ServerStatus> => this.#do(name, (it) => it.connect()),
-    disconnect: (name: string): Promise<ServerStatus> => this.#do(name, (it) => it.disconnect()),
-    reconnect: (name: string): Promise<ServerStatus> => this.#do(name, (it) => it.reconnect()),
-    /** Hides its tools (false) or shows them (true); the connection stays. */
-    toggle: (name: string, visible: boolean): Promise<ServerStatus> =>
-      this.#do(name, (it) => it.toggle(visible)),
-    disable: (name: string): Promise<ServerStatus> => this.#do(name, (it) => it.disable()),
-    enable: (name: string): Promise<ServerStatus> => this.#do(name, (it) => it.enable()),
-    /** Makes the hub follow another configuration; without an argument, the same files as they are now. */
-    apply: (config?: string | HubConfig): Promise<Applied> => this.#apply(config),
-    /** Replaces the servers and nothing else. One that changed counts as added; one that failed is in errors, too. */
-    setServers: async (
-      servers: Readonly<Record<string, HubServer>>,
-    ): Promise<{ added: string[]; removed: string[]; errors: Record<string, string> }> => {
-      if (!isRecord(servers)) throw new Fault('USAGE', 'setServers wants a map of servers by name')
-      const { added, changed, removed, errors } = await this.#apply((config) => ({
-        // Of files, everything else stays as it was accepted.
-        ...(typeof config === 'object' ? config : settingsOf(this.snapshot)),
-        servers,
-      }))
-      return { added: [...added, ...changed], removed: [...removed], errors: { ...errors } }
-    },
-  }
-
   /** Tells what happens, until the returned function is called. A listener that throws harms nobody else. */
   on(listener: (event: HubEvent) => void): () => void {
     this.#listeners.add(listener)
@@ -345,21 +319,15 @@ export class Hub {
 
   // --- internal ---
 
-  async #do(name: string, action: (connection: Connection) => Promise<void>): Promise<ServerStatus> {
-    const connection = this.#manager.get(name)
-    await action(connection)
-    return connection.status()
-  }
-
   /** Read one after the other, so that what was asked for last is what stays; waited for side by side. */
-  async #apply(next: string | HubConfig | undefined | Next): Promise<Applied> {
+  async #apply(next: Next): Promise<Applied> {
     const change = this.#work.then(() => this.#applyNow(next))
     this.#work = change.catch(() => undefined)
     const { settled } = await change
     return await settled()
   }
 
-  async #applyNow(next: string | HubConfig | undefined | Next): Promise<Change> {
+  async #applyNow(next: Next): Promise<Change> {
     const config = typeof next === 'function' ? next(this.#config) : (next ?? this.#config)
     const active = await this.#load(config)
     const change = this.#manager.apply(active, { start: true })

@@ -1,0 +1,62 @@
+// The servers of a hub as a program meets them: what became of each, and what may be done with it.
+
+import { Fault } from './base/fault.ts'
+import { isRecord } from './base/record.ts'
+import type { Connection } from './connect/connection.ts'
+import type { HubConfig, HubServer } from './connect/instances.ts'
+import type { Applied, Manager } from './connect/manager.ts'
+import type { ServerStatus } from './connect/status.ts'
+import type { Next } from './hub-options.ts'
+
+/** What the servers' part of a hub asks of the rest of it. */
+interface Rest {
+  readonly manager: Manager
+  /** Makes the hub follow another configuration. */
+  apply(next: Next): Promise<Applied>
+  /** Everything but the servers, as it was accepted. */
+  settings(): HubConfig
+}
+
+export class HubServers {
+  readonly #rest: Rest
+
+  constructor(rest: Rest) {
+    this.#rest = rest
+  }
+
+  // Fields, not methods: each may be handed on by itself.
+  readonly status = (): ServerStatus[] => this.#rest.manager.status()
+  readonly get = (name: string): ServerStatus => this.#rest.manager.get(name).status()
+  readonly connectAll = (): Promise<void> => this.#rest.manager.connectAll()
+  /** Starts it; its status tells what became of it. */
+  readonly connect = (name: string): Promise<ServerStatus> => this.#do(name, (it) => it.connect())
+  readonly disconnect = (name: string): Promise<ServerStatus> => this.#do(name, (it) => it.disconnect())
+  readonly reconnect = (name: string): Promise<ServerStatus> => this.#do(name, (it) => it.reconnect())
+  /** Hides its tools (false) or shows them (true); the connection stays. */
+  readonly toggle = (name: string, visible: boolean): Promise<ServerStatus> =>
+    this.#do(name, (it) => it.toggle(visible))
+  readonly disable = (name: string): Promise<ServerStatus> => this.#do(name, (it) => it.disable())
+  readonly enable = (name: string): Promise<ServerStatus> => this.#do(name, (it) => it.enable())
+  /** Makes the hub follow another configuration; without an argument, the same files as they are now. */
+  readonly apply = (config?: string | HubConfig): Promise<Applied> => this.#rest.apply(config)
+  /** Replaces the servers and nothing else. One that changed counts as added; one that failed is in errors, too. */
+  readonly setServers = async (
+    servers: Readonly<Record<string, HubServer>>,
+  ): Promise<{ added: string[]; removed: string[]; errors: Record<string, string> }> => {
+    if (!isRecord(servers)) throw new Fault('USAGE', 'setServers wants a map of servers by name')
+    const { added, changed, removed, errors } = await this.#rest.apply((config) => ({
+      // Of files, everything else stays as it was accepted.
+      ...(typeof config === 'object' ? config : this.#rest.settings()),
+      servers,
+    }))
+    return { added: [...added, ...changed], removed: [...removed], errors: { ...errors } }
+  }
+
+  // --- internal ---
+
+  async #do(name: string, action: (connection: Connection) => Promise<void>): Promise<ServerStatus> {
+    const connection = this.#rest.manager.get(name)
+    await action(connection)
+    return connection.status()
+  }
+}
