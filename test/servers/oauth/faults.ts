@@ -1,0 +1,74 @@
+// Lets a test make an endpoint fail, hang or wait, without a clock.
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { readBody } from './listener.ts'
+
+export type Endpoint =
+  | 'metadata'
+  | 'registration'
+  | 'authorization'
+  | 'token'
+  | 'revocation'
+  | 'device'
+  | 'resource-metadata'
+  | 'mcp'
+
+/** A status, `hang` (the request is taken and never answered), or the whole answer. */
+export type Failure = number | 'hang' | { status: number; headers?: Record<string, string>; body?: string }
+
+/** A request that was made to fail. */
+export interface Failed {
+  status: number | 'hang'
+  /** Its body. */
+  asked: string
+}
+
+export interface Held {
+  /** Resolves when a request waits. */
+  arrived: Promise<void>
+  /** Lets it go on as if nothing had been. */
+  release(): void
+}
+
+export class Faults {
+  #failures = new Map<Endpoint, Failure[]>()
+  #held = new Map<Endpoint, { arrive(): void; released: Promise<void> }[]>()
+
+  /** The next requests to the endpoint fail, the others after them do not. */
+  fail(endpoint: Endpoint, failure: Failure, times = 1): void {
+    add(this.#failures, endpoint, ...Array<Failure>(times).fill(failure))
+  }
+
+  /** The next request to the endpoint waits. What `fail` says comes after the waiting. */
+  hold(endpoint: Endpoint): Held {
+    const signals = new EventTarget()
+    const arrived = once(signals, 'arrive').then(() => {})
+    const released = once(signals, 'release').then(() => {})
+    add(this.#held, endpoint, { arrive: () => signals.dispatchEvent(new Event('arrive')), released })
+    return { arrived, release: () => void signals.dispatchEvent(new Event('release')) }
+  }
+
+  /** Undefined when the request is to be served; otherwise it has been read and has got its answer. */
+  async answer(
+    endpoint: Endpoint,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<Failed | undefined> {
+    const held = this.#held.get(endpoint)?.shift()
+    held?.arrive()
+    await held?.released
+    const failure = this.#failures.get(endpoint)?.shift()
+    if (failure === undefined) return undefined
+    const asked = await readBody(request)
+    if (failure === 'hang') return { status: 'hang', asked }
+    const { status, headers = {}, body = '' } = typeof failure === 'number' ? { status: failure } : failure
+    response.writeHead(status, headers).end(body)
+    return { status, asked }
+  }
+}
+
+// --- internal ---
+
+function add<T>(map: Map<Endpoint, T[]>, endpoint: Endpoint, ...more: T[]): void {
+  map.set(endpoint, [...(map.get(endpoint) ?? []), ...more])
+}
