@@ -13,6 +13,9 @@ export type Endpoint =
   | 'resource-metadata'
   | 'mcp'
 
+/** Where something has happened even if nobody hears of it. */
+export type Losable = 'registration' | 'token' | 'revocation'
+
 /** A status, `hang` (the request is taken and never answered), or the whole answer. */
 export type Failure = number | 'hang' | { status: number; headers?: Record<string, string>; body?: string }
 
@@ -32,6 +35,7 @@ export interface Held {
 
 export class Faults {
   #failures = new Map<Endpoint, Failure[]>()
+  #losses = new Map<Endpoint, number>()
   #held = new Map<Endpoint, { arrive(): void; released: Promise<void> }[]>()
 
   /** The next requests to the endpoint fail, the others after them do not. */
@@ -46,6 +50,19 @@ export class Faults {
     const released = once(signals, 'release').then(() => {})
     add(this.#held, endpoint, { arrive: () => signals.dispatchEvent(new Event('arrive')), released })
     return { arrived, release: () => void signals.dispatchEvent(new Event('release')) }
+  }
+
+  /** The next requests are served as ever, and then the connection breaks in place of the answer. */
+  lose(endpoint: Losable, times = 1): void {
+    this.#losses.set(endpoint, (this.#losses.get(endpoint) ?? 0) + times)
+  }
+
+  /** Whether the answer to this request is to be lost; each time it says so, one less is to go. */
+  loses(endpoint: Endpoint | undefined): boolean {
+    const left = endpoint === undefined ? 0 : (this.#losses.get(endpoint) ?? 0)
+    if (left === 0 || endpoint === undefined) return false
+    this.#losses.set(endpoint, left - 1)
+    return true
   }
 
   /** Undefined when the request is to be served; otherwise it has been read and has got its answer. */

@@ -1,4 +1,4 @@
-// A listener on loopback that leaves nothing behind, and a count of who came: what every fixture here stands on.
+// A listener on loopback that leaves nothing behind: what every fixture here stands on.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -18,11 +18,6 @@ export interface Received {
   path: string
   headers: IncomingHttpHeaders
   body: string
-}
-
-export interface Canary extends Listener {
-  /** Everything that ever arrived; a test of SSRF wants it empty. */
-  hits: Received[]
 }
 
 /** Listens at once. The handler may need the origin, so it is made from it. */
@@ -52,16 +47,6 @@ export async function listen(makeHandler: (origin: string) => Handler): Promise<
         server.closeAllConnections()
       }),
   }
-}
-
-/** Answers 200 to everything and remembers it: what must never be reached. */
-export async function startCanary(): Promise<Canary> {
-  const hits: Received[] = []
-  const listener = await listen(() => async (request, response) => {
-    hits.push(await received(request))
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
-  })
-  return { ...listener, hits }
 }
 
 export async function received(request: IncomingMessage): Promise<Received> {

@@ -3,7 +3,7 @@ import { type KeyObject, randomBytes } from 'node:crypto'
 import { type Context, errors, Provider } from 'oidc-provider'
 import type { StoreAdapter } from './provider-store.ts'
 
-export type ClientAuthentication =
+type ClientAuthentication =
   | 'none'
   | 'client_secret_basic'
   | 'client_secret_post'

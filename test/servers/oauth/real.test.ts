@@ -168,6 +168,28 @@ test('endpoints fail, hang or wait when told to, and only as often', { timeout: 
   ])
 })
 
+test('of many refreshes at once with one token the first succeeds, and the family is over', async () => {
+  const real = await start()
+  const { provider } = await signIn(real.mcpUrl)
+  const token = provider.stored?.refresh_token
+  const answers = await Promise.all(Array.from({ length: 5 }, () => refresh(real, provider, token)))
+  const won = answers.filter((answer) => answer['status'] === 200)
+  expect(won).toHaveLength(1)
+  expect(answers.filter((answer) => answer['error'] === 'invalid_grant')).toHaveLength(4)
+  const next = String(won[0]?.['refresh_token'])
+  expect(await refresh(real, provider, next)).toMatchObject({ error: 'invalid_grant' })
+})
+
+test('an answer that got lost has had its effect', async () => {
+  const real = await start()
+  const { provider } = await signIn(real.mcpUrl)
+  const token = provider.stored?.refresh_token
+  real.lose('token')
+  await expect(refresh(real, provider, token)).rejects.toThrow('fetch failed')
+  expect(real.tokenRequests.at(-1)).toMatchObject({ grant: 'refresh_token', status: 200 })
+  expect(await refresh(real, provider, token)).toMatchObject({ error: 'invalid_grant' })
+})
+
 test('the device flow ends with a token once a browser has allowed it', async () => {
   const real = await start({ clients: [deviceClient()] })
   const scope = { scope: 'mcp:use', resource: real.mcpUrl }
@@ -315,7 +337,7 @@ async function refresh(
   provider: MemoryProvider,
   token = '',
   signal: AbortSignal | null = null,
-): Promise<unknown> {
+): Promise<Record<string, unknown>> {
   const client = provider.information?.client_id ?? ''
   const form = { grant_type: 'refresh_token', refresh_token: token, client_id: client }
   const answer = await send(real, '/token', form, {}, signal)

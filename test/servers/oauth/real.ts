@@ -1,7 +1,7 @@
 // A real authorization server (oidc-provider) with an MCP server behind it, and everything a test wants to know of both.
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import { type Endpoint, type Failure, Faults, type Held } from './faults.ts'
+import { type Endpoint, type Failure, Faults, type Held, type Losable } from './faults.ts'
 import { interact } from './interaction.ts'
 import { type Listener, listen } from './listener.ts'
 import { type McpRequest, protectedServer } from './protected.ts'
@@ -40,7 +40,11 @@ export interface RealAuthorization extends Lists {
   expireAll(): void
   /** Every grant ends with all its tokens: the next refresh is refused with invalid_grant. */
   revokeFamily(): void
+  /** The next requests to an endpoint fail. */
   fail(endpoint: Endpoint, failure: Failure, times?: number): void
+  /** The next requests take effect, but the connection breaks before the answer. */
+  lose(endpoint: Losable, times?: number): void
+  /** The next request to an endpoint waits. */
   hold(endpoint: Endpoint): Held
   close(): Promise<void>
 }
@@ -87,8 +91,10 @@ export async function startRealAuthorization(options: RealOptions = {}): Promise
       await next()
       records.finish(context)
       if (context.path.startsWith('/.well-known/')) context.body = metadata(context.body, options)
+      if (faults.loses(endpointOf(context.path))) context.req.socket.destroy()
     })
     const serve = provider.callback()
+    const inTurn = oneByOne()
 
     return async (request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? '/', issuer)
@@ -100,7 +106,9 @@ export async function startRealAuthorization(options: RealOptions = {}): Promise
       if (endpoint === 'authorization') records.lists.authorizations.push(Object.fromEntries(searchParams))
       if (endpoint === 'authorization' && options.refuseS256)
         return refuseS256(searchParams, issuer, response)
-      await serve(request, response)
+      // The provider looks a refresh token up and marks it used in two steps: at once, two could use the same.
+      if (endpoint === 'token') await inTurn(() => serve(request, response))
+      else await serve(request, response)
     }
   })
   protectedMcp.trust(listener.origin)
@@ -119,6 +127,7 @@ export async function startRealAuthorization(options: RealOptions = {}): Promise
     },
     revokeFamily: () => buryGrants(store.revokeAll()),
     fail: (endpoint, failure, times) => faults.fail(endpoint, failure, times),
+    lose: (endpoint, times) => faults.lose(endpoint, times),
     hold: (endpoint) => faults.hold(endpoint),
     close: async () => {
       await Promise.all([listener.close(), protectedMcp.close()])
@@ -134,6 +143,15 @@ const ENDPOINTS: Record<string, Endpoint> = {
   [PATHS.registration]: 'registration',
   [PATHS.revocation]: 'revocation',
   [PATHS.device_authorization]: 'device',
+}
+
+function oneByOne(): (work: () => Promise<void>) => Promise<void> {
+  let last = Promise.resolve()
+  return (work) => {
+    const done = last.then(work)
+    last = done.catch(() => {})
+    return done
+  }
 }
 
 function endpointOf(pathname: string): Endpoint | undefined {

@@ -17,14 +17,14 @@ export interface TokenRequest {
   error?: string
 }
 
-export interface Registration {
+interface Registration {
   /** What the client said of itself. */
   metadata: Record<string, unknown>
   client?: string
   status: number
 }
 
-export interface Revocation {
+interface Revocation {
   token: unknown
   hint: unknown
   status: number
