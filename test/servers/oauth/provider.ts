@@ -52,7 +52,6 @@ export const PATHS = {
 } as const
 
 export function makeProvider(options: ProviderOptions, around: Surroundings): Provider {
-  lendUrlParse()
   const { registration = true, device = true, dpop = true, refreshTokens = true, rotation = true } = options
   const documents = options.clientDocuments
   return new Provider(around.issuer, {
@@ -140,25 +139,4 @@ const devicePages = {
   successSource: (context: Context): void => {
     context.body = '<!doctype html><title>device</title><p>You are signed in on your device.</p>'
   },
-}
-
-/**
- * oidc-provider is written for Node 22 and needs nothing newer than Node 20 but `URL.parse`. It is lent to its files
- * alone: on Node 20 our own code must go on without, also while a test runs in this process.
- */
-function lendUrlParse(): void {
-  if ('parse' in URL) return
-  Object.defineProperty(URL, 'parse', {
-    configurable: true,
-    get: () => (callerFile().includes('/oidc-provider/lib/') ? parse : undefined),
-  })
-}
-
-function parse(text: string, base?: string): URL | null {
-  return URL.canParse(text, base) ? new URL(text, base) : null
-}
-
-function callerFile(): string {
-  // Error, this function, the getter, and then who asked.
-  return new Error().stack?.split('\n')[3] ?? ''
 }
