@@ -55,10 +55,26 @@ export function maskText(text: string): string {
  * words.
  */
 export function scrubber(secrets: Iterable<string>): (text: string) => string {
-  const forms = new Set([...secrets].filter((it) => it.length >= SHORTEST_SECRET).flatMap(formsOf))
-  if (forms.size === 0) return (text) => text
-  const index = new FormIndex(forms)
-  return (text) => index.mask(text)
+  const own = new Set([...secrets].filter((it) => it.length >= SHORTEST_SECRET).flatMap(formsOf))
+  let known = -1
+  let index: FormIndex | undefined
+  return (text) => {
+    if (known !== lessons) {
+      const forms = [...own, ...learned.values()].flat()
+      index = forms.length === 0 ? undefined : new FormIndex(new Set(forms))
+      known = lessons
+    }
+    return index ? index.mask(text) : text
+  }
+}
+
+/** Adds a secret that came while the program ran, such as a token: every scrubber takes it out from now on. */
+export function learnSecret(secret: string | undefined): void {
+  if (secret === undefined || secret.length < SHORTEST_SECRET || learned.has(secret)) return
+  learned.set(secret, formsOf(secret))
+  lessons += 1
+  // The oldest are over long since.
+  for (const oldest of learned.keys()) if (learned.size > MOST_LEARNED) learned.delete(oldest)
 }
 
 /**
@@ -82,6 +98,9 @@ export function maskArguments(args: readonly string[], isReference: (text: strin
 // --- internal ---
 
 const SHORTEST_SECRET = 6
+const MOST_LEARNED = 1_000
+const learned = new Map<string, readonly string[]>()
+let lessons = 0
 
 /**
  * Texts to look for, found by how they begin. One pattern of all of them costs the more the more they are: for 200

@@ -6,10 +6,11 @@ import type { WebSocket } from 'ws'
 import { Fault } from '../base/fault.ts'
 import { maskText } from '../base/redact.ts'
 import { idOfCut } from '../wire/ends.ts'
+import { type Credential, isAboutSignature } from './http/credential.ts'
 import { bareHost, guardedLookup, type Resolve } from './http/guard.ts'
 import { HeaderBook, type HeaderMap } from './http/headers.ts'
 import { basicAuthorization, portOf } from './http/proxy.ts'
-import { refusalFault } from './http/refusal.ts'
+import { type Refusal, refusalFault } from './http/refusal.ts'
 import { breakageOf, lost, tooLarge } from './http/trouble.ts'
 import type { Diagnosis, OpenTransport, Outgoing, Transport, TransportEvents } from './transport.ts'
 
@@ -20,6 +21,7 @@ export interface WebSocketOptions {
   readonly limit: number
   /** Stands in for the system's name service. */
   readonly resolve?: Resolve | undefined
+  readonly credential?: Credential | undefined
 }
 
 /** What is sent before the handshake is over waits; that it fails is told by `closed`. */
@@ -29,8 +31,10 @@ export function openWebSocket(options: WebSocketOptions): OpenTransport {
     const lookup = guardedLookup(url, url, options.resolve)
     // Loaded when it is needed: most never do.
     const { WebSocket } = await import('ws')
+    const { credential } = options
+    const signature = await credential?.sign('GET', url)
     const socket = new WebSocket(url, ['mcp'], {
-      headers: headersOf(url, options.headers),
+      headers: { ...headersOf(url, options.headers), ...pairs(signature?.headers) },
       lookup,
       maxPayload: options.limit * PATIENCE,
       handshakeTimeout: HANDSHAKE,
@@ -38,7 +42,10 @@ export function openWebSocket(options: WebSocketOptions): OpenTransport {
       perMessageDeflate: false,
       rejectUnauthorized: true,
     })
-    return new WebSocketTransport(socket, `${bareHost(url)}:${portOf(url)}`, options.limit, events)
+    const place = `${bareHost(url)}:${portOf(url)}`
+    const transport = new WebSocketTransport(socket, place, options.limit, events)
+    if (credential && signature) transport.renew = (refusal) => credential.refused(refusal, signature, 1)
+    return transport
   }
 }
 
@@ -60,6 +67,8 @@ class WebSocketTransport implements Transport {
   readonly #place: string
   readonly #limit: number
   readonly #events: TransportEvents
+  /** Where a refusal may be for want of a newer signature: whether there is one now. */
+  renew: ((refusal: Refusal) => Promise<boolean>) | undefined
   #early: Outgoing[] = []
   #answered = false
   #ended = false
@@ -133,18 +142,28 @@ class WebSocketTransport implements Transport {
   #refused(response: IncomingMessage): void {
     const parts: Buffer[] = []
     let size = 0
+    let isOver = false
     const done = () => {
+      if (isOver) return
+      isOver = true
       const { statusCode: status = 0, headers } = response
       const body = Buffer.concat(parts)
       const { location } = headers
-      this.#end(
+      const refusal = { status, headers, body }
+      const fault =
         location === undefined
-          ? refusalFault({ status, headers, body }, this.#place)
+          ? refusalFault(refusal, this.#place)
           : new Fault('ADDRESS_REFUSED', `${this.#place} wants to send us on to ${maskText(location)}`, {
               details: { status },
-            }),
-      )
+            })
       this.#socket.terminate()
+      if (!this.renew || !isAboutSignature(refusal)) return this.#end(fault)
+      // The handshake is over; the next one is signed with what there is then.
+      const again = new Fault('CONNECTION_LOST', `${this.#place} wanted another token, and there is one now`)
+      this.renew(refusal).then(
+        (isNew) => this.#end(isNew ? again : fault),
+        (error) => this.#end(error instanceof Fault ? error : fault),
+      )
     }
     response.on('data', (chunk: Buffer) => {
       parts.push(chunk)
@@ -192,10 +211,16 @@ function socketAddress(text: string): URL {
 function headersOf(url: URL, configured: HeaderMap | undefined): Record<string, string> {
   const own = url.username === '' && url.password === '' ? [] : [['authorization', basicAuthorization(url)]]
   const list = new HeaderBook(new Map(own as [string, string][]), configured).plain({})
+  return pairs(list.flatMap((_, at) => (at % 2 === 0 && !isOwn(list[at]) ? list.slice(at, at + 2) : [])))
+}
+
+function isOwn(name: string | undefined): boolean {
+  return name?.startsWith('sec-websocket-') === true
+}
+
+/** A flat list of names and values as `ws` wants it. */
+function pairs(list: readonly string[] = []): Record<string, string> {
   const headers: Record<string, string> = {}
-  for (let at = 0; at < list.length; at += 2) {
-    const [name = '', value = ''] = list.slice(at, at + 2)
-    if (!name.startsWith('sec-websocket-')) headers[name] = value
-  }
+  for (let at = 0; at < list.length; at += 2) headers[list[at] ?? ''] = list[at + 1] ?? ''
   return headers
 }

@@ -3,6 +3,7 @@
 import http, { type ClientRequest, type RequestOptions } from 'node:http'
 import https from 'node:https'
 import { Fault } from '../../base/fault.ts'
+import type { Credential } from './credential.ts'
 import { bareHost, guardedLookup, type Resolve } from './guard.ts'
 import { basicAuthorization, type Environment, portOf, proxyAuthorization, proxyFor } from './proxy.ts'
 import { TunnelAgent } from './tunnel.ts'
@@ -17,6 +18,8 @@ export interface DialOptions {
   readonly resolve?: Resolve | undefined
   /** Certificates to trust instead of the usual ones. */
   readonly certificates?: string | undefined
+  /** Signs each request; what the address itself says of a user is left out then. */
+  readonly credential?: Credential | undefined
 }
 
 export class Dialer {
@@ -25,6 +28,7 @@ export class Dialer {
   readonly place: string
   /** Headers that belong to every request. */
   readonly headers: ReadonlyMap<string, string>
+  readonly credential: Credential | undefined
   readonly #agent: http.Agent
   readonly #request: (options: RequestOptions) => ClientRequest
   // One object for all requests: node copies what it needs.
@@ -38,7 +42,9 @@ export class Dialer {
     const proxy = options.env && proxyFor(url, options.env)
     const tls = { rejectUnauthorized: true, ca: options.certificates }
     const headers = new Map([['host', url.host]])
-    if (url.username !== '' || url.password !== '') headers.set('authorization', basicAuthorization(url))
+    const named = url.username !== '' || url.password !== ''
+    if (named && options.credential === undefined) headers.set('authorization', basicAuthorization(url))
+    this.credential = options.credential
     this.url = url
     this.place = `${bareHost(url)}:${portOf(url)}`
     this.headers = headers

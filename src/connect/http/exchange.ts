@@ -5,6 +5,7 @@ import { Fault } from '../../base/fault.ts'
 import { messagesIn } from '../../wire/batch.ts'
 import { EventReader } from '../../wire/events.ts'
 import type { Body } from '../../wire/message.ts'
+import { isAboutSignature, MOST_ATTEMPTS, type Signature } from './credential.ts'
 import type { Dialer } from './dial.ts'
 import { followRedirect, isRedirect } from './redirect.ts'
 import type { Refusal } from './refusal.ts'
@@ -33,6 +34,9 @@ export class Exchange {
   #body: Body | undefined
   #path: string
   #redirects = 0
+  #signature: Signature | undefined
+  #attempts = 0
+  #isIdle = false
   #request: ClientRequest | undefined
   #reader: EventReader | undefined
   #parts: Buffer[] = []
@@ -77,14 +81,50 @@ export class Exchange {
 
   /** The process may end while this goes on. */
   unref(): void {
+    this.#isIdle = true
     const request = this.#request
     if (request?.socket) request.socket.unref()
     else request?.once('socket', (socket) => socket.unref())
   }
 
   #send(): void {
+    const { credential } = this.#dialer
+    if (credential === undefined) {
+      this.#dispatch(this.#headers)
+      return
+    }
     try {
-      const request = this.#dialer.request(this.#method, this.#path, this.#headers)
+      const signature = credential.sign(this.#method, this.#target)
+      if (signature instanceof Promise)
+        signature.then(
+          (late) => this.#sendSigned(late),
+          (error) => this.#unsigned(error),
+        )
+      else this.#sendSigned(signature)
+    } catch (error) {
+      process.nextTick(() => this.#unsigned(error))
+    }
+  }
+
+  #sendSigned(signature: Signature): void {
+    if (this.#over) return
+    this.#signature = signature
+    this.#dispatch([...this.#headers, ...signature.headers])
+    if (this.#isIdle) this.unref()
+  }
+
+  #unsigned(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error)
+    this.#stop(error instanceof Fault ? error : new Fault('AUTH_REQUIRED', message, { cause: error }))
+  }
+
+  get #target(): URL {
+    return new URL(this.#path, this.#dialer.url)
+  }
+
+  #dispatch(headers: readonly string[]): void {
+    try {
+      const request = this.#dialer.request(this.#method, this.#path, headers)
       this.#request = request
       request.on('response', (response) => this.#respond(response))
       request.on('error', (error) => this.#fail(error, request.reusedSocket))
@@ -101,6 +141,7 @@ export class Exchange {
     this.#answering = true
     const status = response.statusCode ?? 0
     const { headers } = response
+    this.#dialer.credential?.answered?.(headers, this.#target)
     const encoding = headers['content-encoding']
     if (encoding !== undefined && encoding !== 'identity') {
       // We never ask for it. A few bytes of it can be gigabytes.
@@ -194,10 +235,11 @@ export class Exchange {
   }
 
   #refuse(response: IncomingMessage, status: number): void {
+    let done = false
     const finish = () => {
-      if (this.#over) return
-      this.#over = true
-      this.#receiver.refused({ status, headers: response.headers, body: this.#take() })
+      if (this.#over || done) return
+      done = true
+      this.#refused({ status, headers: response.headers, body: this.#take() })
     }
     response.on('data', (chunk: Buffer) => {
       this.#size += chunk.length
@@ -210,6 +252,29 @@ export class Exchange {
     response.on('end', finish)
     // What came of it says enough.
     response.on('error', finish)
+  }
+
+  /** A signature that was not taken may be made anew; any other refusal is one. */
+  #refused(refusal: Refusal): void {
+    const { credential } = this.#dialer
+    const signature = this.#signature
+    if (!credential || !signature || !isAboutSignature(refusal) || this.#attempts >= MOST_ATTEMPTS) {
+      this.#over = true
+      this.#receiver.refused(refusal)
+      return
+    }
+    this.#attempts += 1
+    credential.refused(refusal, signature, this.#attempts).then(
+      (again) => {
+        if (this.#over) return
+        this.#size = 0
+        this.#answering = false
+        if (again) return this.#send()
+        this.#over = true
+        this.#receiver.refused(refusal)
+      },
+      (error) => this.#unsigned(error),
+    )
   }
 
   #message(bytes: Buffer): void {

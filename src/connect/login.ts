@@ -1,0 +1,100 @@
+// Signing in to a server, and out of it again, as a person asks for it.
+
+import { learnSecret } from '../base/redact.ts'
+import type { Server } from '../config/schema-server.ts'
+import { type Account, fetchOf, type OnSignIn, ownerOfAccount } from './auth/account.ts'
+import { forgetGrant, type Grant, readGrant } from './auth/grant.ts'
+import type { Connection } from './connection.ts'
+
+export interface LoginOptions {
+  /** One of the server's `accounts`; default: its own way to sign in. */
+  readonly account?: string | undefined
+  /** Scopes to ask for on top of what there is. */
+  readonly scopes?: readonly string[] | undefined
+  /** With a code that is typed in on another device. */
+  readonly device?: boolean | undefined
+  /** Shows a person where to sign in. */
+  readonly onSignIn: OnSignIn
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What came of it, without anything secret. */
+export interface Login {
+  readonly server: string
+  readonly account: string | undefined
+  /** Who gave the token. */
+  readonly issuer: string
+  readonly scopes: readonly string[]
+  /** Milliseconds since 1970; undefined where nothing was said. */
+  readonly expires: number | undefined
+  /** Whether it goes on after that without a person. */
+  readonly renews: boolean
+}
+
+export interface Logout {
+  readonly server: string
+  readonly account: string | undefined
+  /** Whether there was anything. */
+  readonly wasSignedIn: boolean
+  /** Whether whoever gave the token has taken it back. */
+  readonly isRevoked: boolean
+}
+
+export async function login({ plan }: Connection, options: LoginOptions): Promise<Login> {
+  const account = plan.accounts.signIn(plan.resolved(), options.account)
+  const { signIn } = await import('./auth/sign-in.ts')
+  const grant = await signIn(account, {
+    show: options.onSignIn,
+    more: options.scopes?.join(' '),
+    byDevice: options.device,
+    signal: options.signal,
+  })
+  for (const secret of [grant.access, grant.refresh]) learnSecret(secret)
+  return describe(account, grant)
+}
+
+/** What is kept goes in any case; that it is taken back elsewhere as well is tried. */
+export async function logout({ plan }: Connection, name: string | undefined): Promise<Logout> {
+  const account = plan.accounts.signIn(plan.resolved(), name)
+  const secrets = await account.secrets()
+  const owner = ownerOfAccount(account)
+  const kept = readable(() => readGrant(secrets, owner, account.url))
+  const wasSignedIn = await forgetGrant(secrets, owner)
+  const { forgetClients } = await import('./auth/client.ts')
+  await forgetClients(secrets, owner)
+  const { server, name: own } = account
+  return {
+    server,
+    account: own,
+    wasSignedIn,
+    isRevoked: kept ? await isTakenBack(account, kept.grant) : false,
+  }
+}
+
+/** The names of a server's further accounts. */
+export function accountNames({ accounts = {} }: Pick<Server, 'accounts'>): string[] {
+  return Object.keys(accounts)
+}
+
+// --- internal ---
+
+function describe({ server, name: account }: Account, grant: Grant): Login {
+  const { issuer, scope, expires, refresh } = grant
+  const scopes = scope?.split(' ').filter((word) => word !== '') ?? []
+  return { server, account, issuer, scopes, expires, renews: refresh !== undefined }
+}
+
+/** A damaged entry is no reason to keep it. */
+function readable<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}
+
+async function isTakenBack(account: Account, grant: Grant): Promise<boolean> {
+  const { revoke } = await import('./auth/exchange-tokens.ts')
+  const { url: server, settings } = account
+  return await revoke({ server, settings, fetch: fetchOf(account) }, grant).catch(() => false)
+}
