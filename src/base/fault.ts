@@ -26,6 +26,7 @@ export const CODES = {
   SERVER_UNAVAILABLE: 'a server is switched off or has no definition that may be used',
   SERVER_BUSY: 'a server has too many calls waiting',
   AUTH_REQUIRED: 'a server wants a person to sign in',
+  SIGN_IN_FAILED: 'signing in to a server did not work: it was refused, given up, or not safe',
   CONNECT_TIMEOUT: 'a server did not answer in time when it was started',
   CONNECTION_LOST: 'a connection ended while a call was under way: its outcome is unknown',
   CALL_TIMEOUT: 'a call took too long and was cancelled',

@@ -47,6 +47,10 @@ export const agentSchema = z.extend(worker, {
     'What it is shown: all tools, or the tools by which it finds and calls them; `auto`: those above 40 tools.',
     z._default(z.enum(['full', 'search', 'auto']), 'auto'),
   ),
+  accounts: about(
+    'Which account it uses on a server, where the server has `accounts`.',
+    z.optional(z.record(z.string().check(z.regex(NAME)), word)),
+  ),
   results: about('What becomes of large results.', z.prefault(results, {})),
   workers: about(
     'Helpers under this agent with servers of their own.',

@@ -6,6 +6,7 @@ import {
   approvalPreset,
   duration,
   glob,
+  NAME,
   size,
   text,
   textList,
@@ -26,30 +27,52 @@ const headerMap = z.record(
   text.check(z.refine((value) => !/[\r\n\0]/.test(String(value)), { error: 'expected one line' })),
 )
 
-const auth = about(
-  'How Busbar signs in to the server.',
-  z.discriminatedUnion('type', [
-    z.strictObject({ type: z.literal('none') }),
-    z.strictObject({
-      type: z.literal('api_key'),
-      headerName: about('Header that carries the key.', z._default(word, 'Authorization')),
-      apiKey: about('The key; write it as `${VAR}`.', z.string().check(z.minLength(1))),
-    }),
-    z.strictObject({
-      type: z.literal('oauth'),
-      authUrl: about('Authorization endpoint; found by discovery when absent.', z.optional(z.string())),
-      tokenUrl: about('Token endpoint; found by discovery when absent.', z.optional(z.string())),
-      clientId: about('A client registered beforehand.', z.optional(z.string())),
-      clientSecret: about('Its secret; write it as `${VAR}`.', z.optional(z.string())),
-      scopes: about('Scopes to ask for.', z.optional(z.array(z.string()))),
-      redirectPort: about('A fixed loopback port.', z.optional(port)),
-    }),
-    z.strictObject({
-      type: z.literal('token_file'),
-      tokenPath: about('File that holds the token.', z.string().check(z.minLength(1))),
-    }),
-  ]),
-)
+const oauth = z.strictObject({
+  type: z.literal('oauth'),
+  grant: about(
+    'How tokens are got: a person signs in with a browser, on another device, or the program itself is known.',
+    z._default(z.enum(['authorization_code', 'device_code', 'client_credentials']), 'authorization_code'),
+  ),
+  authUrl: about('Authorization endpoint; found by discovery when absent.', z.optional(word)),
+  tokenUrl: about('Token endpoint; found by discovery when absent.', z.optional(word)),
+  clientId: about('A client registered beforehand.', z.optional(word)),
+  clientSecret: about('Its secret; write it as `${secret:NAME}` or `${VAR}`.', z.optional(word)),
+  clientMetadataUrl: about(
+    'Address of a client-id metadata document, instead of registering.',
+    z.optional(word),
+  ),
+  privateKey: about(
+    'Its private key (PEM), instead of a secret; write it as `${secret:NAME}` or `${VAR}`.',
+    z.optional(word),
+  ),
+  privateKeyPath: about('File that holds that key.', z.optional(word)),
+  scopes: about('Scopes to ask for; default: those the server names.', z.optional(z.array(word))),
+  resource: about(
+    'What the token is for; default: as the server says, else its address. `none`: not said, for old servers.',
+    z.optional(word),
+  ),
+  redirectPort: about('A fixed loopback port.', z.optional(port)),
+})
+
+const auth = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('none') }),
+  z.strictObject({
+    type: z.literal('api_key'),
+    headerName: about('Header that carries the key.', z._default(word, 'Authorization')),
+    apiKey: about('The key; write it as `${secret:NAME}` or `${VAR}`.', z.string().check(z.minLength(1))),
+  }),
+  oauth,
+  z.strictObject({
+    type: z.literal('token_file'),
+    tokenPath: about(
+      'File that holds the token; read again when it changes.',
+      z.string().check(z.minLength(1)),
+    ),
+  }),
+])
+
+export type Auth = z.output<typeof auth>
+export type OAuth = z.output<typeof oauth>
 
 const sandbox = about(
   'Confines the process with bubblewrap; refused where bubblewrap is absent.',
@@ -122,7 +145,11 @@ export const serverSchema = z.strictObject({
     'Energy on top of time, by tool pattern.',
     z._default(z.record(glob, z.number().check(z.nonnegative())), {}),
   ),
-  auth: z.optional(auth),
+  auth: about('How Busbar signs in to the server.', z.optional(auth)),
+  accounts: about(
+    'Further ways to sign in, by a name; `accounts` of an agent says which it uses.',
+    z.optional(z.record(z.string().check(z.regex(NAME)), auth)),
+  ),
   sandbox: z.optional(sandbox),
   trustAnnotations: about(
     'Let the server say itself which tools only read. Without it, its hints only raise the gate.',

@@ -17,6 +17,8 @@ export interface SigningIn {
   /** Whether something is kept for an owner; told without the key. */
   readonly isKept: (owner: string) => boolean
   readonly onSignIn?: OnSignIn | undefined
+  /** Fires when the program is done with all of it. */
+  readonly closing: AbortSignal
 }
 
 export class Accounts {
@@ -104,14 +106,15 @@ export class Accounts {
   }
 
   #account(url: string, settings: OAuth, name: string | undefined): Account {
-    const { secrets, onSignIn } = this.#context
+    const { secrets, onSignIn, closing } = this.#context
     const { privateKeyPath } = settings
     const key = privateKeyPath === undefined ? {} : { privateKey: this.#read(privateKeyPath) }
     const { env } = this.#active
     // Authorization servers are asked over http, also for a server that is spoken to over a WebSocket.
     const address = url.replace(/^ws/i, 'http')
     const own = { ...settings, ...key }
-    return { server: this.#entry.name, name, url: address, settings: own, env, secrets, onSignIn }
+    const { name: server } = this.#entry
+    return { server, name, url: address, settings: own, env, secrets, onSignIn, closing }
   }
 
   #path(path: string): string {

@@ -1,9 +1,8 @@
 // Signing in to a server, and out of it again, as a person asks for it.
 
 import { learnSecret } from '../base/redact.ts'
-import type { Server } from '../config/schema-server.ts'
-import { type Account, fetchOf, type OnSignIn, ownerOfAccount } from './auth/account.ts'
-import { forgetGrant, type Grant, readGrant } from './auth/grant.ts'
+import type { Account, OnSignIn } from './auth/account.ts'
+import type { Grant } from './auth/grant.ts'
 import type { Connection } from './connection.ts'
 
 export interface LoginOptions {
@@ -55,25 +54,12 @@ export async function login({ plan }: Connection, options: LoginOptions): Promis
 
 /** What is kept goes in any case; that it is taken back elsewhere as well is tried. */
 export async function logout({ plan }: Connection, name: string | undefined): Promise<Logout> {
-  const account = plan.accounts.signIn(plan.resolved(), name)
-  const secrets = await account.secrets()
-  const owner = ownerOfAccount(account)
-  const kept = readable(() => readGrant(secrets, owner, account.url))
-  const wasSignedIn = await forgetGrant(secrets, owner)
-  const { forgetClients } = await import('./auth/client.ts')
-  await forgetClients(secrets, owner)
-  const { server, name: own } = account
-  return {
-    server,
-    account: own,
-    wasSignedIn,
-    isRevoked: kept ? await isTakenBack(account, kept.grant) : false,
-  }
-}
-
-/** The names of a server's further accounts. */
-export function accountNames({ accounts = {} }: Pick<Server, 'accounts'>): string[] {
-  return Object.keys(accounts)
+  const { server, name: account, secrets, env } = plan.accounts.signIn(plan.resolved(), name)
+  const store = await secrets()
+  const { accountsKept, forgetServer } = await import('./forget.ts')
+  const wasSignedIn = accountsKept(store, server).includes(account)
+  const [done] = wasSignedIn ? await forgetServer(store, server, [account], env) : []
+  return { server, account, wasSignedIn, isRevoked: done?.isRevoked === true }
 }
 
 // --- internal ---
@@ -82,19 +68,4 @@ function describe({ server, name: account }: Account, grant: Grant): Login {
   const { issuer, scope, expires, refresh } = grant
   const scopes = scope?.split(' ').filter((word) => word !== '') ?? []
   return { server, account, issuer, scopes, expires, renews: refresh !== undefined }
-}
-
-/** A damaged entry is no reason to keep it. */
-function readable<T>(read: () => T): T | undefined {
-  try {
-    return read()
-  } catch {
-    return undefined
-  }
-}
-
-async function isTakenBack(account: Account, grant: Grant): Promise<boolean> {
-  const { revoke } = await import('./auth/exchange-tokens.ts')
-  const { url: server, settings } = account
-  return await revoke({ server, settings, fetch: fetchOf(account) }, grant).catch(() => false)
 }

@@ -7,10 +7,21 @@ import { claimOf, parseFile } from './sealed-file.ts'
 
 /** Whether there is anything of this owner. What is wrong with the file is told by whoever opens it. */
 export function isKept(places: Places, owner: string): boolean {
+  return owners(places).includes(owner)
+}
+
+/** The same, for it or for anything below it. */
+export function isAnythingKept(places: Places, owner: string): boolean {
+  return owners(places).some((each) => each === owner || each.startsWith(`${owner}#`))
+}
+
+// --- internal ---
+
+function owners(places: Places): string[] {
   try {
     const reading = parseFile(readFileSync(secretsFile(places), 'utf8'))
-    return reading.kind === 'file' && reading.file.entries.some((entry) => claimOf(entry).owner === owner)
+    return reading.kind === 'file' ? reading.file.entries.map((entry) => claimOf(entry).owner) : []
   } catch {
-    return false
+    return []
   }
 }

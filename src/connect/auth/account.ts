@@ -18,6 +18,8 @@ export interface Account {
   readonly env: Environment
   readonly resolve?: Resolve | undefined
   readonly secrets: () => Promise<Secrets>
+  /** Fires when nobody waits for anything any more. */
+  readonly closing: AbortSignal
   /** Where there is nobody to ask, a server that wants a person to sign in waits for `busbar login`. */
   readonly onSignIn?: OnSignIn | undefined
 }

@@ -16,6 +16,8 @@ import { asSignInFault, said, signInFailed } from './trouble.ts'
 interface Registration {
   readonly client: Client
   readonly redirect: string
+  /** What it may ask for, as it was registered; some authorities hold it to that. */
+  readonly scope?: string | undefined
 }
 
 export interface Registrar {
@@ -51,14 +53,14 @@ export async function clientFor(
   if (clientMetadataUrl !== undefined && namedIn(metadata, 'client_id_metadata_document_supported') === true)
     return { client_id: endpointOf(clientMetadataUrl, 'clientMetadataUrl').href }
   const kept = registrations(secrets, owner)[issuer]
-  if (kept?.redirect === redirect && !isOver(kept.client)) return kept.client
+  if (kept?.redirect === redirect && !isOver(kept.client) && isWithin(scope, kept.scope)) return kept.client
   if (metadata.registration_endpoint === undefined)
     throw signInFailed(
       `${said(issuer)} does not let programs register themselves`,
       'register a client there by hand (redirect address http://127.0.0.1/callback) and set auth.clientId',
     )
   const client = await register(metadata, redirect, scope, settings, fetch)
-  await remember(registrar, issuer, { client, redirect })
+  await remember(registrar, issuer, { client, redirect, scope })
   return client
 }
 
@@ -68,12 +70,12 @@ export async function forgetClient({ secrets, owner }: Registrar, issuer: string
   await secrets.put(owner, FIELD, JSON.stringify(others))
 }
 
-export async function forgetClients(secrets: Secrets, owner: string): Promise<void> {
-  await secrets.remove(owner, FIELD)
-}
-
 /** Proves at an endpoint who we are, in the way that both sides know. */
-export function clientAuthentication(client: Client, settings: OAuth, issuer: string) {
+export function clientAuthentication(
+  client: Client,
+  settings: Pick<OAuth, 'privateKey'> | undefined,
+  issuer: string,
+) {
   return (
     headers: Headers,
     params: URLSearchParams,
@@ -81,7 +83,7 @@ export function clientAuthentication(client: Client, settings: OAuth, issuer: st
     metadata?: AuthorizationServerMetadata,
   ): void => {
     const { client_id, client_secret } = client
-    if (settings.privateKey !== undefined) {
+    if (settings?.privateKey !== undefined) {
       params.set('client_assertion_type', 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer')
       params.set('client_assertion', assertion(client_id, settings.privateKey, issuer))
       params.set('client_id', client_id)
@@ -117,6 +119,12 @@ async function remember(
     FIELD,
     JSON.stringify({ ...registrations(secrets, owner), [issuer]: registration }),
   )
+}
+
+function isWithin(wanted: string | undefined, registered: string | undefined): boolean {
+  if (registered === undefined) return true
+  const known = new Set(registered.split(' '))
+  return (wanted ?? '').split(' ').every((word) => word === '' || known.has(word))
 }
 
 function isOver({ client_secret_expires_at: seconds }: Client): boolean {

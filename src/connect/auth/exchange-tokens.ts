@@ -110,21 +110,27 @@ export async function requestTokens(
   )
 }
 
-/** Tells an authorization server that a grant is over; whether it listens is its own affair. */
-export async function revoke({ settings, fetch }: Exchanging, grant: Grant): Promise<boolean> {
+/**
+ * Tells an authorization server that a grant is over. True when the token is of no use any more, or can at least not be
+ * renewed: many servers cannot call back one that says by itself how long it is good.
+ */
+export async function revoke(
+  { settings, fetch }: Pick<Exchanging, 'fetch'> & Partial<Exchanging>,
+  grant: Grant,
+): Promise<boolean> {
   const { issuer, metadata, client, access, refresh } = grant
   const address = namedIn(metadata, 'revocation_endpoint')
   if (address === undefined) return false
   const url = endpointOf(address, 'revocation endpoint')
-  const tokens = [...(refresh === undefined ? [] : [{ token: refresh, token_type_hint: 'refresh_token' }])]
-  for (const each of [...tokens, { token: access, token_type_hint: 'access_token' }]) {
+  const ask = async (token: string, hint: string): Promise<boolean> => {
     const headers = new Headers()
-    const params = new URLSearchParams(each)
+    const params = new URLSearchParams({ token, token_type_hint: hint })
     clientAuthentication(client, settings, issuer)(headers, params, url, metadata)
-    const { ok } = await fetch(url, { method: 'POST', headers, body: params })
-    if (!ok) return false
+    return (await fetch(url, { method: 'POST', headers, body: params })).ok
   }
-  return true
+  const isEnded = refresh === undefined ? false : await ask(refresh, 'refresh_token')
+  const isTaken = await ask(access, 'access_token').catch(() => false)
+  return refresh === undefined ? isTaken : isEnded
 }
 
 // --- internal ---

@@ -53,6 +53,16 @@ export function readGrant(secrets: Secrets, owner: string, server: string): Kept
   return grant?.server === server ? { grant, version: held.version } : undefined
 }
 
+/** Whatever it was given for; undefined when there is none, or none that can be read. */
+export function readAnyGrant(secrets: Secrets, owner: string): Grant | undefined {
+  try {
+    const held = secrets.get(owner, FIELD)
+    return held && parse(held.value)
+  } catch {
+    return undefined
+  }
+}
+
 /** False when somebody else wrote one meanwhile; `expected` undefined: whatever is there is replaced. */
 export async function keepGrant(
   secrets: Secrets,
@@ -61,10 +71,6 @@ export async function keepGrant(
   expected?: number,
 ): Promise<boolean> {
   return (await secrets.put(owner, FIELD, JSON.stringify(grant), expected)) !== undefined
-}
-
-export async function forgetGrant(secrets: Secrets, owner: string, expected?: number): Promise<boolean> {
-  return await secrets.remove(owner, FIELD, expected)
 }
 
 /** Tokens as they come, put together with what they belong to. */

@@ -29,10 +29,11 @@ export interface SignInOptions {
 
 export async function signIn(account: Account, options: SignInOptions): Promise<Grant> {
   const { url, settings } = account
-  const fetch = fetchOf(account, options.signal)
+  const signal = options.signal ? AbortSignal.any([options.signal, account.closing]) : account.closing
+  const fetch = fetchOf(account, signal)
   const secrets = await account.secrets()
   const owner = ownerOfAccount(account)
-  const challenge = options.challenge ?? (await probe(account, options.signal))
+  const challenge = options.challenge ?? (await probe(account, signal))
   const authority = await discover(url, settings, challenge, fetch)
   const before = readGrant(secrets, owner, url)?.grant
   const scope = scopeFor(settings, challenge, authority, {
@@ -44,7 +45,7 @@ export async function signIn(account: Account, options: SignInOptions): Promise<
   const registrar: Registrar = { secrets, owner, settings, fetch }
   const byDevice = options.byDevice === true || settings.grant === 'device_code'
   const way = byDevice ? signInByDevice : signInByBrowser
-  const grant = await way({ account, authority, registrar, scope, binding, ...options })
+  const grant = await way({ account, authority, registrar, scope, binding, show: options.show, signal })
   await keepGrant(secrets, owner, grant)
   return grant
 }
