@@ -31,6 +31,13 @@ export default {
       includeDependenciesRecursively: false,
       groups: [
         { name: 'yaml', test: /node_modules\/yaml\/|document-(?:yaml|cache)/, priority: 3 },
+        { name: 'json-schema', test: /node_modules\/zod\/.*json-schema/, priority: 5 },
+        // The exchanges with authorization servers, which only signing in needs.
+        {
+          name: 'sign-in',
+          test: /node_modules\/(?:@modelcontextprotocol|jose|pkce-challenge|eventsource[a-z-]*|zod\/v4\/(?:classic|locales))\//,
+          priority: 4,
+        },
         {
           name: 'light',
           test: /src\/(?:base\/(?:fault|suggest|redact)|config\/problem|cli\/(?:command|output|exit))\.ts/,
@@ -38,7 +45,7 @@ export default {
         },
         {
           name: 'core',
-          test: /node_modules\/(?:zod\/(?!.*json-schema)|jsonc-parser\/)|src\/(?:base\/|config\/(?!edit\/|document-(?:toml|cache)|schema-json|watch|doctor|clients|plan|write|diff|keep-trust)|cli\/(?:session|describe)\.ts)/,
+          test: /node_modules\/(?:zod\/v4\/(?:core|mini)\/|jsonc-parser\/)|src\/(?:base\/|config\/(?!edit\/|document-(?:toml|cache)|schema-json|watch|doctor|clients|plan|write|diff|keep-trust)|cli\/(?:session|describe)\.ts)/,
           priority: 1,
         },
       ],

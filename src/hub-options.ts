@@ -3,6 +3,7 @@
 import type { Environment } from './base/places.ts'
 import type { Surface } from './call/context.ts'
 import type { Handlers } from './connect/answers.ts'
+import type { OnSignIn } from './connect/auth/account.ts'
 import type { HubConfig } from './connect/instances.ts'
 import type { ManagerEvent } from './connect/manager.ts'
 import type { Reaped } from './connect/process/ledger.ts'
@@ -25,6 +26,11 @@ export interface HubOptions extends Handlers {
   readonly store?: 'none' | undefined
   /** @internal By which door calls come in. */
   readonly surface?: Surface | undefined
+  /**
+   * A server wants a person to sign in: show them the address. Without this such a server waits with the status
+   * `needs-auth` until somebody runs `busbar login` or calls `servers.login`.
+   */
+  readonly onSignIn?: OnSignIn | undefined
   /** Told from the first moment on; `on` can be used later. */
   readonly onEvent?: ((event: HubEvent) => void) | undefined
 }

@@ -4,6 +4,7 @@ import { Fault } from './base/fault.ts'
 import { isRecord } from './base/record.ts'
 import type { Connection } from './connect/connection.ts'
 import type { HubConfig, HubServer } from './connect/instances.ts'
+import { type Login, type LoginOptions, type Logout, login, logout } from './connect/login.ts'
 import type { Applied, Manager } from './connect/manager.ts'
 import type { ServerStatus } from './connect/status.ts'
 import type { Next } from './hub-options.ts'
@@ -13,6 +14,8 @@ interface Rest {
   readonly manager: Manager
   /** Makes the hub follow another configuration. */
   apply(next: Next): Promise<Applied>
+  /** Whether servers start by themselves, or have. */
+  isStarted(): boolean
   /** Everything but the servers, as it was accepted. */
   settings(): HubConfig
 }
@@ -52,7 +55,28 @@ export class HubServers {
     return { added: [...added, ...changed], removed: [...removed], errors: { ...errors } }
   }
 
+  /** Has a person sign in to it, and starts it again with what came of that. */
+  readonly login = async (name: string, options: LoginOptions): Promise<Login> => {
+    const connection = this.#rest.manager.get(name)
+    const done = await login(connection, options)
+    await this.#again(connection)
+    return done
+  }
+  /** Forgets how it was signed in to, has the token taken back where that can be done, and starts it again without. */
+  readonly logout = async (name: string, options: { account?: string } = {}): Promise<Logout> => {
+    const connection = this.#rest.manager.get(name)
+    const done = await logout(connection, options.account)
+    await this.#again(connection)
+    return done
+  }
+
   // --- internal ---
+
+  /** Only what was started: a program that only signs in starts nothing. */
+  async #again(connection: Connection): Promise<void> {
+    if (connection.status().status === 'disabled' || !this.#rest.isStarted()) return
+    await connection.reconnect()
+  }
 
   async #do(name: string, action: (connection: Connection) => Promise<void>): Promise<ServerStatus> {
     const connection = this.#rest.manager.get(name)

@@ -1,6 +1,7 @@
 // The hub: all layers wired into one object. Gateway, command line and embedding programs use it alike.
 
 import { eventStream, tellAll } from './base/event-stream.ts'
+import { Fault } from './base/fault.ts'
 import { type Places, placesOf } from './base/places.ts'
 import { VERSION } from './base/version.ts'
 import { sees } from './call/admit.ts'
@@ -37,6 +38,7 @@ import { present, Records } from './record/records.ts'
 import { loadTracing, type Tracing } from './record/trace.ts'
 import type { NativeTool } from './registry/native.ts'
 import { Registry } from './registry/registry.ts'
+import { isKept } from './secrets/kept.ts'
 import type { Invocations } from './store/invocation.ts'
 import type { Store } from './store/store.ts'
 
@@ -81,6 +83,7 @@ export class Hub {
   #closed: Promise<void> | undefined
   #work: Promise<unknown> = Promise.resolve()
   #ended = false
+  readonly #closing = new AbortController()
 
   constructor(options: HubOptions, places?: Places) {
     const env = options.env ?? process.env
@@ -96,6 +99,12 @@ export class Hub {
         handlers,
         instance: (name) => this.#instances[name],
         ledger: () => (this.#ledger ??= openLedger(this.places)),
+        signingIn: {
+          secrets: async () => (await import('./secrets/secrets.ts')).openSecrets(this.places, env),
+          isKept: (owner) => isKept(this.places, owner),
+          onSignIn: options.onSignIn,
+          closing: this.#closing.signal,
+        },
       },
       (event) => {
         this.#pins.hear(event)
@@ -107,6 +116,7 @@ export class Hub {
       manager: this.#manager,
       apply: (next) => this.#apply(next),
       settings: () => settingsOf(this.snapshot),
+      isStarted: () => this.#options.start !== false,
     })
     this.#pins = new PinWatch(this.#manager)
     this.#registry = new Registry(this.#manager)
@@ -301,6 +311,7 @@ export class Hub {
 
   /** Ends every server; nothing of them is alive afterwards. */
   close(options: { readonly drain?: number } = {}): Promise<void> {
+    this.#closing.abort(new Fault('CALL_CANCELLED', 'signing in was given up'))
     this.#closed ??= this.#manager.close(options).finally(async () => {
       this.#brakes?.close()
       this.#context.spill.close()

@@ -44,13 +44,16 @@ export function ownInstance(
 ): Promise<Held> | undefined {
   const { instances, plan } = connection
   if (instances === undefined || FOR_ALL.has(method)) return undefined
+  const holder = holderOf(caller)
+  const key = instances.keyOf(holder)
+  if (key === undefined) return undefined
   const limit = timeout ?? Math.max(plan.timeouts.call, plan.firstDeadline)
   const late = () =>
     new Fault('CALL_TIMEOUT', `all ${plan.limits.instances} instances of ${plan.name} stayed in use`, {
       hint: `try again, or raise limits.instances of ${plan.name}`,
       server: plan.name,
     })
-  return inTime(limit, signal, (stop) => instances.hold(holderOf(caller), stop), late)
+  return inTime(limit, signal, (stop) => instances.hold(key, holder, stop), late)
 }
 
 /** Does something with the server as it is for somebody. */

@@ -45,6 +45,12 @@ export const COMMANDS: readonly Entry[] = [
   { name: 'resources', summary: 'list resources', load: () => import('./commands/resources.ts') },
   { name: 'read', summary: 'read a resource', load: () => import('./commands/read.ts') },
   { name: 'prompts', summary: 'list prompts', load: () => import('./commands/prompts.ts') },
+  { name: 'login', summary: 'sign in to a server', load: () => import('./commands/login.ts') },
+  {
+    name: 'logout',
+    summary: 'sign out of a server, and erase its tokens',
+    load: () => import('./commands/logout.ts'),
+  },
   {
     name: 'restart',
     summary: 'stop and start a server of the running gateway',

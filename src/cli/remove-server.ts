@@ -6,6 +6,8 @@ import type { Layer } from '../config/layer.ts'
 import { removeMentions, removeServer, serverPath, type Target } from '../config/plan.ts'
 import type { ServerEntry, Snapshot } from '../config/snapshot.ts'
 import { subtree } from '../config/tree.ts'
+import { ownerOf } from '../connect/auth/grant.ts'
+import { isAnythingKept } from '../secrets/kept.ts'
 import { isComposio, placeText, serverNamed } from './describe.ts'
 import { layerTarget, makeEdits, type WriteScope } from './edit.ts'
 import type { Session } from './session.ts'
@@ -49,6 +51,7 @@ export async function removeNamed(
     })
   const { written, after } = await makeEdits(session, snapshot, edits)
   const left = after.servers.get(name)
+  const kept = left === undefined && (await signedOut(session, after, name))
   for (const it of after.assignments)
     if (it.from === 'defaults' && it.servers.length > 0 && wasOwn(snapshot, it.id))
       session.out.warn(
@@ -58,12 +61,35 @@ export async function removeNamed(
     { removed: name, files: written.filter((it) => it.changed).map((it) => it.file) },
     () => [
       `Removed ${name}.`,
+      ...(kept ? ['You are signed out of it: its tokens are erased.'] : []),
       ...(left ? [`Another definition is now in force: ${placeText(left.place)}`] : []),
     ],
   )
 }
 
 // --- internal ---
+
+/** Tokens of a server that is gone are of no use to anybody who should have them. */
+async function signedOut(
+  { out, signal }: Session,
+  { places, env }: Snapshot,
+  name: string,
+): Promise<boolean> {
+  if (!isAnythingKept(places, ownerOf(name))) return false
+  const [{ openSecrets }, { accountsKept, forgetServer }] = await Promise.all([
+    import('../secrets/secrets.ts'),
+    import('../connect/forget.ts'),
+  ])
+  try {
+    const secrets = await openSecrets(places, env)
+    await forgetServer(secrets, name, accountsKept(secrets, name), env, signal)
+    return true
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    out.warn(`its tokens could not be erased: ${error.message}; run: busbar logout ${name}`)
+    return false
+  }
+}
 
 function fileOf({ source }: Layer): Target {
   return { value: source.document.value, format: source.format }

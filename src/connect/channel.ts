@@ -198,7 +198,7 @@ export class Channel implements TransportEvents {
   /** A transport knows addresses and may repeat what it was told; people know the server by its name. */
   #named(fault: Fault): Fault {
     const { code, details, server } = fault
-    const hint = fault.hint ?? (code === 'AUTH_REQUIRED' ? SIGN_IN : undefined)
+    const hint = fault.hint ?? (code === 'AUTH_REQUIRED' ? `run: busbar login ${this.#server}` : undefined)
     const message = this.#scrub(server === undefined ? `${this.#server}: ${fault.message}` : fault.message)
     const stderr = details?.['stderr']
     const clean = typeof stderr === 'string' ? { ...details, stderr: this.#scrub(stderr) } : details
@@ -352,8 +352,6 @@ const NOBODY_KNOWS: Answer = {
     message: 'several clients are calling at this moment, so nobody can tell whom this question is for',
   },
 }
-
-const SIGN_IN = 'give it a token, for example headers: { Authorization: "Bearer ${TOKEN}" }'
 
 function cancelled(server: string, what: string): Fault {
   return new Fault('CALL_CANCELLED', `${what} was cancelled`, { server })

@@ -20,7 +20,7 @@ import { abortable, pause } from './pause.ts'
 import type { Plan } from './plan.ts'
 import { Refresh } from './refresh.ts'
 import { reportOf } from './report.ts'
-import { faultOf, isHopeless, isOffered, linkOf, offFault, type State } from './state.ts'
+import { faultOf, isHopeless, isOffered, linkOf, offFault, type State, tokenOf } from './state.ts'
 import { Journal, type ServerStatus } from './status.ts'
 import { type KnownTool, ToolList } from './tool-list.ts'
 
@@ -155,9 +155,11 @@ export class Connection {
       case 'connected':
         return state.link
       case 'unwell':
-      case 'needs-auth':
       case 'unusable':
         throw state.error
+      case 'needs-auth':
+        if (state.token === tokenOf(this.plan)) throw state.error
+        break
       case 'waiting':
         if (isOpen(this.#failures) && Date.now() < state.until) throw state.error
         break
@@ -279,7 +281,7 @@ export class Connection {
   async #linkOptions(signal: AbortSignal): Promise<LinkOptions> {
     const { plan } = this
     return {
-      ...(await plan.link()),
+      ...(await plan.link(plan.account)),
       server: plan.name,
       expected: plan.era ?? this.#list.expected,
       // A package that has to be fetched first takes its time, once.
@@ -358,9 +360,9 @@ export class Connection {
     const fault = faultOf(error, this.name)
     this.#attempt = undefined
     this.#journal.error(fault.message)
-    if (fault.code === 'AUTH_REQUIRED') {
-      this.#set({ kind: 'needs-auth', error: fault })
-    } else {
+    if (fault.code === 'AUTH_REQUIRED')
+      this.#set({ kind: 'needs-auth', error: fault, token: tokenOf(this.plan) })
+    else {
       this.#failures = { count: this.#failures.count + 1, hopeless: isHopeless(fault) }
       // A server that says when to come back is taken at its word.
       const wait = Math.max(retryAfter(fault) ?? 0, pauseAfter(this.#failures, Math.random()))

@@ -57,7 +57,9 @@ const LONGEST = 2 ** 31 - 1
 
 /** Undefined where one is for all. */
 export function poolOf(server: Connection, given: Given, make: Make): InstancePool | undefined {
-  return server.plan.share === 'process' ? undefined : new InstancePool(server, given, make)
+  const { share, accounts } = server.plan
+  const isForAll = share === 'process' && accounts.assigned.length === 0
+  return isForAll ? undefined : new InstancePool(server, given, make)
 }
 
 export class InstancePool {
@@ -87,22 +89,26 @@ export class InstancePool {
     return this.#connections.length
   }
 
-  /** Whose it is: by this name it is known, and told apart from the others. */
-  keyOf({ agent, session }: Holder): string {
-    const { share } = this.#server.plan
+  /** Whose it is: by this name it is known, and told apart from the others. Undefined: the one for all. */
+  keyOf({ agent, session }: Holder): string | undefined {
+    const { share, accounts } = this.#server.plan
+    if (share === 'process') {
+      const account = accounts.of(agent)
+      return account === undefined ? undefined : `account ${account}`
+    }
     return share === 'session' && session !== undefined ? `session ${session}` : `agent ${agent}`
   }
 
   /** The one of this key, if there is one. */
-  find(key: string): Connection | undefined {
-    return this.#slots.get(key)?.connection
+  find(key: string | undefined): Connection | undefined {
+    return key === undefined ? this.#server : this.#slots.get(key)?.connection
   }
 
   /** The one for somebody. Waits while all that there may be are in use. */
-  async hold(holder: Holder, signal: Stop): Promise<Held> {
+  async hold(key: string, holder: Holder, signal: Stop): Promise<Held> {
     const { off, name } = this.#server
     if (off) throw off
-    const slot = this.#slotOf(holder)
+    const slot = this.#slotOf(key, holder)
     slot.holds += 1
     clearTimeout(slot.idle)
     try {
@@ -136,8 +142,7 @@ export class InstancePool {
     return [...this.#slots.values()].flatMap(({ connection }) => connection ?? [])
   }
 
-  #slotOf(holder: Holder): Slot {
-    const key = this.keyOf(holder)
+  #slotOf(key: string, holder: Holder): Slot {
     const { share } = this.#server.plan
     const slot = this.#slots.get(key) ?? {
       key,
@@ -183,7 +188,12 @@ export class InstancePool {
       notification: (_, message) => events.notification(server, message, key),
       instance: () => undefined,
     }
-    return this.#make(planOf(server), readOnly(memory), own, Promise.all([after, ...this.#leaving]))
+    return this.#make(
+      planOf(server, slot.holder),
+      readOnly(memory),
+      own,
+      Promise.all([after, ...this.#leaving]),
+    )
   }
 
   /** Ends one that has no place; false when there is none. */
@@ -237,8 +247,11 @@ function gone(server: string): Fault {
 }
 
 /** As the server is, but for one alone, and started when it is needed. */
-function planOf({ plan }: Connection): Plan {
-  return { ...plan, share: 'process', eager: false, disabled: undefined }
+function planOf({ plan }: Connection, { agent }: Holder): Plan {
+  const { accounts } = plan
+  const account = accounts.of(agent)
+  const alone = { ...accounts, assigned: [], of: () => undefined }
+  return { ...plan, share: 'process', eager: false, disabled: undefined, account, accounts: alone }
 }
 
 /** What is remembered of a server is what it lists for all. */

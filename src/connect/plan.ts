@@ -13,7 +13,9 @@ import type { ServerEntry, Snapshot } from '../config/snapshot.ts'
 import { resolveServer, scopeOf } from '../config/status.ts'
 import { maskSecrets } from '../config/view.ts'
 import type { Era, Implementation } from '../wire/era.ts'
+import { Accounts, keyHeaders, type SigningIn } from './accounts.ts'
 import type { Handlers } from './answers.ts'
+import type { Credential } from './http/credential.ts'
 import type { StreamableOptions } from './http/streamable.ts'
 import type { InProcessServer } from './in-process.ts'
 import type { LinkOptions } from './link.ts'
@@ -28,6 +30,7 @@ export interface PlanContext {
   /** The server object of that name, which lives in this process. */
   instance(name: string): InProcessServer | undefined
   readonly ledger: () => Ledger
+  readonly signingIn: SigningIn
 }
 
 type Opening = Pick<
@@ -63,7 +66,12 @@ export interface Plan {
   offers(tool: string): boolean
   /** Whether there is a tool that it may not offer. */
   readonly filters: boolean
-  link(): Promise<Opening>
+  /** As which account requests are made; undefined: the server's own. */
+  readonly account: string | undefined
+  readonly accounts: Pick<Accounts, 'of' | 'assigned' | 'version' | 'signIn'>
+  link(account: string | undefined): Promise<Opening>
+  /** The server with every variable filled in; throws where one is missing. */
+  resolved(): Server
 }
 
 /** The reason of a server that is off because everything is. */
@@ -97,6 +105,7 @@ export function planServer(entry: ServerEntry, active: Snapshot, context: PlanCo
   // What is only decided by does not concern the process.
   const { approval: _, price: __, trustAnnotations: ___, ...lived } = definition ?? {}
   const on = definition?.enabled !== false && active.config.enabled
+  const accounts = new Accounts(entry, active, context.signingIn)
   const fetching = definition?.command !== undefined && FETCHING.test(basename(definition.command))
   return {
     name,
@@ -108,6 +117,7 @@ export function planServer(entry: ServerEntry, active: Snapshot, context: PlanCo
         starts: active.starts.has(name),
         on,
         object: numberOf(context.instance(name)),
+        accounts: accounts.assigned,
       }),
     ),
     transport: definition && transportOf(definition),
@@ -128,7 +138,10 @@ export function planServer(entry: ServerEntry, active: Snapshot, context: PlanCo
       tools.include.some((glob) => matchesGlob(glob, tool)) &&
       !tools.exclude.some((glob) => matchesGlob(glob, tool)),
     filters: tools.exclude.length > 0 || !tools.include.includes('*'),
-    link: () => opening(entry, active, context),
+    account: undefined,
+    accounts,
+    link: (account) => opening(entry, active, context, accounts, account),
+    resolved: () => resolvedServer(entry, active),
   }
 }
 
@@ -165,13 +178,25 @@ function whyNot(entry: ServerEntry, active: Snapshot): Fault {
   })
 }
 
-async function opening(entry: ServerEntry, active: Snapshot, context: PlanContext): Promise<Opening> {
+function resolvedServer(entry: ServerEntry, active: Snapshot): Server {
   const resolved = resolveServer(entry, active)
   if (!resolved?.ok) throw whyNot(entry, active)
+  return resolved.value
+}
+
+async function opening(
+  entry: ServerEntry,
+  active: Snapshot,
+  context: PlanContext,
+  accounts: Accounts,
+  account: string | undefined,
+): Promise<Opening> {
   const { client, handlers } = context
-  const server = resolved.value
+  const server = resolvedServer(entry, active)
   const scrub = scrubber(secretsOf(server, entry.definition, active.env))
   const remote = { client, handlers, scrub, respawn: false, patience: PATIENCE.remote }
+  const addressed = async () =>
+    address(entry.name, server, active, account, await accounts.credential(server, account))
   switch (transportOf(server)) {
     case 'stdio':
       return {
@@ -185,15 +210,15 @@ async function opening(entry: ServerEntry, active: Snapshot, context: PlanContex
     case 'sse':
       return {
         ...remote,
-        open: (await import('./http/legacy-sse.ts')).openLegacySse(address(entry.name, server, active)),
+        open: (await import('./http/legacy-sse.ts')).openLegacySse(await addressed()),
       }
     case 'websocket':
       return {
         ...remote,
-        open: (await import('./websocket.ts')).openWebSocket(address(entry.name, server, active)),
+        open: (await import('./websocket.ts')).openWebSocket(await addressed()),
       }
     default: {
-      const options = address(entry.name, server, active)
+      const options = await addressed()
       const [{ openStreamable }, { openLegacySse }] = await Promise.all([
         import('./http/streamable.ts'),
         import('./http/legacy-sse.ts'),
@@ -255,17 +280,32 @@ const LIST_CHANGED = Buffer.from('{"jsonrpc":"2.0","method":"notifications/tools
 
 type Address = ReturnType<typeof address>
 
-function address(name: string, server: Server, { env }: Snapshot) {
-  const { auth, id } = server
-  const key = auth?.type === 'api_key' ? { [auth.headerName]: auth.apiKey } : {}
+/** What a person wrote; of who asks, only what signs the requests says something. */
+function written({ headers }: Server, isSigned: boolean): Server['headers'] {
+  if (!isSigned) return headers
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !/^(?:authorization|dpop)$/i.test(name)),
+  )
+}
+
+function address(
+  name: string,
+  server: Server,
+  { env }: Snapshot,
+  account: string | undefined,
+  credential: Credential | undefined,
+) {
+  const { id } = server
+  const key = keyHeaders(name, server, account)
   // A connector of claude.ai is told apart by its id, in the address where that has room for it.
   const url = (server.url ?? '').replaceAll('{id}', encodeURIComponent(id ?? ''))
   const connector = server.type === 'claudeai-proxy' && id !== undefined ? { 'X-Mcp-Connector-Id': id } : {}
   return {
     server: name,
     url,
-    headers: { ...connector, ...server.headers, ...key },
+    headers: { ...connector, ...written(server, credential !== undefined), ...key },
     env,
+    credential,
     limit: server.limits.message,
   }
 }

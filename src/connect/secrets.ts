@@ -3,7 +3,7 @@
 import type { Environment } from '../base/places.ts'
 import { isSecretName, isSecretValue, maskArguments } from '../base/redact.ts'
 import { expandText } from '../config/expand.ts'
-import type { Server } from '../config/schema-server.ts'
+import type { Auth, Server } from '../config/schema-server.ts'
 import type { Snapshot } from '../config/snapshot.ts'
 import { resolveServer } from '../config/status.ts'
 
@@ -26,7 +26,7 @@ export function allSecrets(active: Snapshot): string[] {
  * secret, those that came from a variable, and what stands in an address.
  */
 export function secretsOf(server: Server, written: Server | undefined, own: Environment): string[] {
-  const { env, headers, auth, url = '', args } = server
+  const { env, headers, auth, accounts, url = '', args } = server
   const given = Object.entries({ ...env, ...headers })
   const secrets = given.filter(([name, value]) => isSecretName(name) || isSecretValue(value))
   const addresses = [url, ...args, ...given.map(([, value]) => value)].filter((text) => URL.canParse(text))
@@ -37,11 +37,10 @@ export function secretsOf(server: Server, written: Server | undefined, own: Envi
       ...[...searchParams].flatMap(([name, value]) => (isSecretName(name) ? [value] : [])),
     ]
   })
-  const key = auth?.type === 'api_key' ? [auth.apiKey] : []
+  const key = [auth, ...Object.values(accounts ?? {})].flatMap(secretsOfAuth)
   // Whatever came from a variable, wherever it was filled in, and arguments that are never shown.
-  const names = JSON.stringify([written?.url, written?.args, written?.env, written?.headers]).matchAll(
-    VARIABLE,
-  )
+  const { url: address, args: words_, env: given_, headers: sent, auth: way, accounts: ways } = written ?? {}
+  const names = JSON.stringify([address, words_, given_, sent, way, ways]).matchAll(VARIABLE)
   const filled = [...names].flatMap(([, name = '']) => (ORDINARY.has(name) ? [] : [own[name] ?? '']))
   const masked = maskArguments(args, () => false)
   const hidden = args.filter((word, index) => masked[index] !== word)
@@ -51,6 +50,11 @@ export function secretsOf(server: Server, written: Server | undefined, own: Envi
 }
 
 // --- internal ---
+
+function secretsOfAuth(auth: Auth | undefined): string[] {
+  if (auth?.type === 'api_key') return [auth.apiKey]
+  return auth?.type === 'oauth' ? [auth.clientSecret ?? '', auth.privateKey ?? ''] : []
+}
 
 const VARIABLE = /\{(?:env:)?([A-Za-z_]\w*)/g
 /** Folders and names of people are in every message and no secret. */

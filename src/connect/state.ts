@@ -3,7 +3,7 @@
 import { Fault } from '../base/fault.ts'
 import type { Status } from '../config/status.ts'
 import type { Link } from './link.ts'
-import { INTEGRATIONS_OFF } from './plan.ts'
+import { INTEGRATIONS_OFF, type Plan } from './plan.ts'
 
 export type State =
   /** Known, perhaps from its last run, and not started. */
@@ -13,7 +13,8 @@ export type State =
   /** Connected, and silent when asked: its tools are not offered. */
   | { readonly kind: 'unwell'; readonly link: Link; readonly since: number; readonly error: Fault }
   | { readonly kind: 'waiting'; readonly error: Fault; readonly until: number }
-  | { readonly kind: 'needs-auth'; readonly error: Fault }
+  /** `token`: the one it was refused with; another one is a reason to try again. */
+  | { readonly kind: 'needs-auth'; readonly error: Fault; readonly token: unknown }
   /** Cannot be used as it is configured. */
   | { readonly kind: 'unusable'; readonly error: Fault }
   | { readonly kind: 'disabled'; readonly reason?: string | undefined }
@@ -53,6 +54,11 @@ export function isOffered({ kind }: State, eager: boolean): boolean {
 /** Whether trying again within seconds is of no use. */
 export function isHopeless({ code }: Fault): boolean {
   return code === 'SPAWN_FAILED' || code === 'SANDBOX_ABSENT' || code === 'ADDRESS_REFUSED'
+}
+
+/** Another value when there is another token to sign with. */
+export function tokenOf({ accounts, account }: Plan): unknown {
+  return accounts.version(account)
 }
 
 export function faultOf(error: unknown, server: string): Fault {

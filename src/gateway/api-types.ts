@@ -6,6 +6,7 @@ import type { AgentTool, ProjectedTools } from '../call/handle.ts'
 import type { Listed } from '../call/request.ts'
 import type { ToolResult } from '../call/result.ts'
 import type { Agent } from '../config/schema-agent.ts'
+import type { Logout } from '../connect/login.ts'
 import type { ServerStatus } from '../connect/status.ts'
 import type { HubEvent } from '../hub.ts'
 import type { AgentEnergy, AgentHistory } from '../policy/energy-report.ts'
@@ -22,6 +23,7 @@ import type {
   Verification,
 } from '../store/invocation.ts'
 import type { ApprovalStatistics, Rule } from '../store/policy.ts'
+import type { SignInAnswer, SignInBody } from './api-sign-in.ts'
 import type { NewToken, ShownToken } from './tokens.ts'
 
 /** Every refusal, with a status of 400, 403, 404, 409, 429 or 504. */
@@ -182,6 +184,8 @@ export interface Api {
     body: { visible?: boolean } | undefined
     answer: { server: ServerStatus }
   }
+  'POST /api/servers/NAME/login': { body: SignInBody | undefined; answer: SignInAnswer }
+  'POST /api/servers/NAME/logout': { body: { account?: string } | undefined; answer: Logout }
   'GET /api/tools': { answer: ToolsAnswer }
   'POST /api/tools/call': { body: ToolCallRequest; answer: ToolResult }
   'GET /api/resources': { answer: ResourcesAnswer }

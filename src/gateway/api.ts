@@ -22,6 +22,7 @@ import { apiFault } from './api-fault.ts'
 import { checkServers } from './api-gather.ts'
 import { getPrompt, prompts, read, resources, resourceTemplates, tools } from './api-lists.ts'
 import { acceptPin, diffPin, listPins } from './api-pins.ts'
+import { signOut, startSignIn } from './api-sign-in.ts'
 import { newToken, removeTokens, tokensOf } from './api-tokens.ts'
 import type { Answer, Api } from './api-types.ts'
 import { readBody } from './body.ts'
@@ -106,6 +107,8 @@ const ROUTES: Routes = {
       }
     }
   },
+  'POST /api/servers/NAME/login': ({ hub, body }, name = '') => startSignIn(hub, name, body),
+  'POST /api/servers/NAME/logout': ({ hub, body }, name = '') => signOut(hub, name, body),
   'GET /api/tools': ({ hub, query, signal }) => tools(hub, query, signal),
   'POST /api/tools/call': ({ hub, body, signal }) => callTool(hub, body, signal),
   'GET /api/resources': ({ hub, query, signal }) => resources(hub, query, signal),

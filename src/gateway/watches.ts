@@ -102,9 +102,10 @@ export class Watches {
   /** Keeps the instance, or the one that came after it. */
   #hold(source: Source): void {
     const { instances } = this.#hub.context.manager.find(source.server) ?? {}
-    if (instances === undefined || source.instance === undefined) return
+    const { instance } = source
+    if (instances === undefined || instance === undefined) return
     const stop = new AbortController()
-    const holding = instances.hold(holderOf(source.caller), stop.signal)
+    const holding = instances.hold(instance, holderOf(source.caller), stop.signal)
     holding.catch(nothing)
     const before = source.release
     source.release = () => {

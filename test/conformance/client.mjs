@@ -28,7 +28,7 @@ const scenarios = {
   'json-schema-2020-12-preservation': { run: echoSchema },
 }
 
-const scenario = scenarios[name]
+const scenario = name?.startsWith('auth/') ? signingIn() : scenarios[name]
 if (scenario === undefined) {
   console.error(`no driver for scenario ${name}`)
   process.exit(1)
@@ -37,7 +37,7 @@ if (scenario === undefined) {
 const home = await mkdtemp(join(tmpdir(), 'busbar-conformance-home-'))
 const hub = await createHub({
   home,
-  config: { version: 1, servers: { s: { type: 'http', url } } },
+  config: { version: 1, servers: { s: { type: 'http', url, ...scenario.server } } },
   ...scenario.options,
 })
 try {
@@ -49,6 +49,28 @@ try {
   // Nothing ends this process but its own silence: a connection or child left behind shows as a timeout.
   await hub.close()
   await rm(home, { recursive: true, force: true })
+}
+
+// The person signs in as soon as they are asked to: the suite's authorization server sends every browser straight back.
+function signingIn() {
+  const { client_id: clientId, client_secret: clientSecret, private_key_pem: privateKey } = context
+  const auth = {
+    type: 'oauth',
+    ...(name.startsWith('auth/client-credentials') ? { grant: 'client_credentials' } : {}),
+    ...(clientId ? { clientId } : {}),
+    ...(clientSecret ? { clientSecret } : {}),
+    ...(privateKey ? { privateKey } : {}),
+    clientMetadataUrl: 'https://conformance-test.local/client-metadata.json',
+  }
+  return {
+    server: { auth },
+    options: {
+      onSignIn: async ({ url: address }) => {
+        await (await fetch(address)).text()
+      },
+    },
+    run: ({ agent }) => agent.call('s/test-tool', {}),
+  }
 }
 
 function listed(tool) {

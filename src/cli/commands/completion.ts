@@ -181,6 +181,7 @@ async function addresses(config: string | undefined): Promise<string[]> {
     handlers: {},
     instance: () => undefined,
     ledger: unused,
+    signingIn: { secrets: unused, isKept: () => false, closing: new AbortController().signal },
   }
   const manager = new Manager(snapshot.places, context, () => undefined)
   manager.apply(snapshot, { start: false })
