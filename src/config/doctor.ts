@@ -6,11 +6,11 @@ import { unsafeReason } from '../base/places.ts'
 import { isSecretName, isSecretValue } from '../base/redact.ts'
 import { findCommand } from './binary.ts'
 import { locateCommand } from './command.ts'
-import { expandText, missingVariables } from './expand.ts'
+import { checkAccounts, checkAuth } from './doctor-auth.ts'
+import { missingVariables } from './expand.ts'
 import { hazardsOf } from './hazards.ts'
 import { problemLine } from './problem.ts'
 import type { ServerEntry, Snapshot } from './snapshot.ts'
-import { absolute } from './sources.ts'
 import { missingWarnings, scopeOf } from './status.ts'
 import type { Subject } from './trust.ts'
 import { TRUST_FILE } from './trust.ts'
@@ -53,6 +53,7 @@ export function examine(snapshot: Snapshot, subjects: readonly Subject[]): Findi
     ...entries.flatMap((entry) => checkServer(entry, snapshot)),
     ...checkTrust(subjects),
     ...checkUse(snapshot),
+    ...checkAccounts(snapshot),
     ...checkState(snapshot),
   ]
 }
@@ -143,10 +144,7 @@ function checkServer(entry: ServerEntry, snapshot: Snapshot): Finding[] {
     else if (findCommand(command, cwd, path) === undefined)
       say('command', `the program "${command}" is not found`, installAdvice(command))
   }
-  const token =
-    definition.auth?.type === 'token_file' ? expandText(definition.auth.tokenPath, scope) : undefined
-  if (token?.ok && !existsSync(absolute(token.value, scope.root, scope.home)))
-    say('token', `its token file ${token.value} does not exist`, 'make it, or mend auth.tokenPath')
+  findings.push(...checkAuth(entry, snapshot))
   if (definition.sandbox && findCommand('bwrap', snapshot.root, snapshot.env['PATH']) === undefined)
     findings.push({
       severity: 'error',
