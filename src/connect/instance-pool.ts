@@ -250,7 +250,12 @@ function gone(server: string): Fault {
 function planOf({ plan }: Connection, { agent }: Holder): Plan {
   const { accounts } = plan
   const account = accounts.of(agent)
-  const alone = { ...accounts, assigned: [], of: () => undefined }
+  const alone = {
+    of: () => undefined,
+    assigned: [],
+    version: (name: string | undefined) => accounts.version(name),
+    signIn: (...given: Parameters<typeof accounts.signIn>) => accounts.signIn(...given),
+  }
   return { ...plan, share: 'process', eager: false, disabled: undefined, account, accounts: alone }
 }
 

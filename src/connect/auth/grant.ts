@@ -53,6 +53,11 @@ export function readGrant(secrets: Secrets, owner: string, server: string): Kept
   return grant?.server === server ? { grant, version: held.version } : undefined
 }
 
+/** The version of what is kept, for whatever it was given; 0: there is none. */
+export function grantVersion(secrets: Secrets, owner: string): number {
+  return secrets.get(owner, FIELD)?.version ?? 0
+}
+
 /** Whatever it was given for; undefined when there is none, or none that can be read. */
 export function readAnyGrant(secrets: Secrets, owner: string): Grant | undefined {
   try {

@@ -57,7 +57,8 @@ export class OAuthCredential implements Credential {
       return true
     }
     if (refusal.status === 403) return await this.#widen(challenge, newest)
-    if (attempt === 1 && this.#renewal.isPossible(newest)) {
+    // The token that somebody else got meanwhile may be refused as well.
+    if (attempt <= 2 && this.#renewal.isPossible(newest)) {
       try {
         await this.#adopt(await this.#renewal.next(newest, { isRefused: true, challenge }))
         return true

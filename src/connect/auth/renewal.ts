@@ -7,7 +7,7 @@ import type { Challenge } from './challenge.ts'
 import { forgetClient, writtenClient } from './client.ts'
 import { discover } from './discovery.ts'
 import { refreshed, requestTokens } from './exchange-tokens.ts'
-import { type Grant, isEnding, isExpired, type KeptGrant, keepGrant, readGrant } from './grant.ts'
+import { type Grant, grantVersion, isExpired, type KeptGrant, keepGrant, readGrant } from './grant.ts'
 import { scopeFor } from './sign-in.ts'
 import { asSignInFault, isPassing, oauthCode, said, signInFailed } from './trouble.ts'
 
@@ -63,12 +63,13 @@ export class Renewal {
     return await secrets.exclusively(this.#owner, async () => {
       const before = read()
       // Somebody else was here first.
-      if (before && before.version !== stale?.version && !isEnding(before.grant)) return before
+      if (before && before.version !== stale?.version && !isExpired(before.grant)) return before
+      const version = grantVersion(secrets, this.#owner)
       try {
         const grant = await this.#ask(before?.grant, challenge)
         this.#trouble = undefined
         this.#failures = 0
-        await keepGrant(secrets, this.#owner, grant, before?.version ?? 0)
+        await keepGrant(secrets, this.#owner, grant, version)
       } catch (error) {
         await this.#failed(error, before)
       }
