@@ -3,6 +3,7 @@
 // everything listed in `dependencies` stays outside.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { notices } from './scripts/notices.mjs'
 
 const { dependencies, version } = JSON.parse(readFileSync('package.json', 'utf8'))
 const bundled = new Set(['zod'])
@@ -11,6 +12,7 @@ const outside = Object.keys(dependencies).filter((name) => !bundled.has(name))
 export default {
   input: { bin: 'src/bin.ts', index: 'src/index.ts' },
   platform: 'node',
+  plugins: [notices()],
   preserveEntrySignatures: 'allow-extension',
   // jsonc-parser's `main` is a wrapper that no bundler can follow; its `module` is plain.
   // yaml offers its ES modules to browsers only; they are the same code and load faster than its CommonJS.
