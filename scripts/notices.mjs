@@ -1,5 +1,5 @@
 // A plugin for the bundler: writes the licences of every package whose code went into the bundle beside it.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 
 const FOLDER = `${sep}node_modules${sep}`
@@ -12,8 +12,11 @@ export function notices() {
       for (const chunk of Object.values(bundle))
         for (const [id, { renderedLength }] of Object.entries(chunk.modules ?? {}))
           if (renderedLength > 0 && id.includes(FOLDER)) folders.add(packageFolder(id))
-      const source = [...folders].sort().map(notice).join('\n\n')
-      this.emitFile({ type: 'asset', fileName: 'THIRD-PARTY-LICENSES.txt', source: `${source}\n` })
+      const source = [...folders]
+        .sort()
+        .map(notice)
+        .join(`\n\n${'-'.repeat(80)}\n\n`)
+      this.emitFile({ type: 'asset', fileName: 'THIRD-PARTY.txt', source: `${source}\n` })
     },
   }
 }
@@ -26,9 +29,8 @@ function packageFolder(id) {
 }
 
 function notice(folder) {
-  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-  const file = existsSync(folder) && readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry))
-  // A package that only names its licence is held to that.
-  const text = file ? readFileSync(join(folder, file), 'utf8').trim() : `Licence: ${license}`
-  return `${name} ${version}\n${'-'.repeat(name.length + version.length + 1)}\n${text}`
+  const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry))
+  if (!file) throw new Error(`${name} is bundled and has no licence file`)
+  return `${name} ${version}\n\n${readFileSync(join(folder, file), 'utf8').trim()}`
 }

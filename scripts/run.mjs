@@ -38,7 +38,6 @@ function ensureBuilt() {
   must(join(BIN, 'rolldown'), ['-c', 'rolldown.config.mjs'], 'ignore')
   must(join(BIN, 'tsc'), ['-p', 'tsconfig.build.json'])
   chmodSync(join(ROOT, 'dist', 'bin.js'), 0o755)
-  writeFileSync(join(ROOT, 'dist', 'THIRD-PARTY.txt'), licences())
   writeFileSync(stamp, digest(inputs))
 }
 
@@ -75,20 +74,10 @@ const BUILD_FILES = [
   'package.json',
   'package-lock.json',
   'rolldown.config.mjs',
+  'scripts/notices.mjs',
   'tsconfig.json',
   'tsconfig.build.json',
 ]
-const BUNDLED = ['jsonc-parser', 'smol-toml', 'yaml', 'zod']
-
-/** The licences of what is bundled must travel with it. */
-function licences() {
-  return BUNDLED.map((name) => {
-    const folder = join(ROOT, 'node_modules', name)
-    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry))
-    if (!file) throw new Error(`${name} is bundled and has no licence file`)
-    return `${name}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`
-  }).join(`\n${'-'.repeat(80)}\n\n`)
-}
 
 /** In this very process, so that Ctrl-C ends everything in order. */
 async function start(args) {
