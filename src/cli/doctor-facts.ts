@@ -11,6 +11,7 @@ import { expandText } from '../config/expand.ts'
 import { errorsOf } from '../config/load.ts'
 import type { Snapshot } from '../config/snapshot.ts'
 import { configDigest } from '../config/snapshot-digest.ts'
+import { settingsScope } from '../config/status.ts'
 import type { ServerStatus } from '../connect/status.ts'
 import { checkExposure } from '../gateway/guard.ts'
 import { examineStore } from '../store/examine.ts'
@@ -238,9 +239,9 @@ function homeOf(given: Readonly<Record<string, unknown>>, { env, places }: Snaps
   return state === places.state ? undefined : state
 }
 
-function configuredToken({ config, env, root, places }: Snapshot, agent: string): string | undefined {
-  const token = config.agents[agent]?.token
-  const expanded = token === undefined ? undefined : expandText(token, { env, root, home: places.home })
+function configuredToken(snapshot: Snapshot, agent: string): string | undefined {
+  const token = snapshot.config.agents[agent]?.token
+  const expanded = token === undefined ? undefined : expandText(token, settingsScope(snapshot))
   return expanded?.ok && expanded.value !== '' ? expanded.value : undefined
 }
 

@@ -14,7 +14,7 @@ import type { ServerEntry, Snapshot } from './snapshot.ts'
 import { leaves, type Place, plain, subtree, type Tree, without } from './tree.ts'
 import { checkComplete, checkNames } from './validate.ts'
 
-type Found = Pick<Snapshot, 'root' | 'env' | 'places' | 'looked' | 'layers' | 'environment'>
+type Found = Pick<Snapshot, 'root' | 'env' | 'places' | 'secrets' | 'looked' | 'layers' | 'environment'>
 
 /** Puts the layers, lowest first, together; the environment goes over all but the managed one. */
 export function assemble(found: Found, read: readonly Problem[]): Snapshot {

@@ -1,7 +1,6 @@
 // What a new configuration changes about the servers, by content: an unchanged server keeps its process.
 
 import { canonical } from './canonical.ts'
-import type { Server } from './schema-server.ts'
 
 export interface ServerDiff {
   readonly added: readonly string[]
@@ -10,7 +9,7 @@ export interface ServerDiff {
   readonly unchanged: readonly string[]
 }
 
-type Servers = Readonly<Record<string, Server>>
+type Servers = Readonly<Record<string, unknown>>
 
 /** Compares two sets of servers; the order of keys means nothing. */
 export function diffServers(before: Servers, after: Servers): ServerDiff {

@@ -1,10 +1,11 @@
-// Variables in configuration values: `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `{env:VAR}`, `${input:id}`,
-// `${workspaceFolder}`. One pass: what a variable holds is never looked into again. An empty variable counts as
+// Variables in configuration values: `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `{env:VAR}`, `${secret:NAME}`,
+// `${input:id}`, `${workspaceFolder}`. One pass: what a variable holds is never looked into again. An empty variable counts as
 // missing, so that no server is ever given an empty token; shell text such as `${x%/}` is left alone.
 
 import { basename, sep } from 'node:path'
 import type { Environment } from '../base/places.ts'
 import { isRecord } from '../base/record.ts'
+import { SECRET_NAME, type SecretReader } from './secret-reader.ts'
 
 /** What variables can be taken from. */
 export interface Scope {
@@ -12,6 +13,8 @@ export interface Scope {
   /** The project folder, for `${workspaceFolder}`. */
   readonly root: string
   readonly home: string
+  /** Kept secrets; without them, each counts as missing. */
+  readonly secrets?: SecretReader | undefined
 }
 
 export type Expanded<T> =
@@ -57,7 +60,7 @@ export function inputVariable(id: string): string {
 // --- internal ---
 
 interface Variable {
-  readonly kind: 'env' | 'input' | 'place' | 'unsupported'
+  readonly kind: 'env' | 'input' | 'secret' | 'place' | 'unsupported'
   readonly name: string
   readonly fallback?: readonly Part[]
 }
@@ -121,12 +124,13 @@ function closing(text: string, from: number): number | undefined {
 function variableOf(inside: string): Variable | undefined {
   if (PLACES.has(inside)) return { kind: 'place', name: inside }
   const [, prefix, rest] = /^(env|input|secret|command|config|file):([\s\S]*)$/.exec(inside) ?? []
-  if (prefix !== undefined && prefix !== 'env' && prefix !== 'input')
+  if (prefix !== undefined && prefix !== 'env' && prefix !== 'input' && prefix !== 'secret')
     return { kind: 'unsupported', name: inside }
-  const kind = prefix === 'input' ? 'input' : 'env'
+  const kind = prefix ?? 'env'
   const body = rest ?? inside
   const cut = body.indexOf(':-')
   const name = cut < 0 ? body : body.slice(0, cut)
+  if (kind === 'secret' && !SECRET_NAME.test(name)) return { kind: 'unsupported', name: inside }
   if (kind === 'env' ? !NAME.test(name) : name === '') return undefined
   return cut < 0 ? { kind, name } : { kind, name, fallback: parse(body.slice(cut + 2)) }
 }
@@ -137,6 +141,10 @@ function lookUp(variable: Variable, scope: Scope): string | undefined {
       return variableOfEnvironment(variable.name, scope)
     case 'input':
       return variableOfEnvironment(inputVariable(variable.name), scope)
+    case 'secret': {
+      const reading = scope.secrets?.read(variable.name)
+      return reading?.kind === 'held' ? reading.value : undefined
+    }
     case 'unsupported':
       return undefined
     case 'place':
@@ -165,7 +173,10 @@ function placeValue(name: string, { root, home }: Scope): string {
 
 function missingIn(part: Part, scope: Scope): string[] {
   if (typeof part === 'string' || lookUp(part, scope) !== undefined) return []
-  if (part.fallback !== undefined) return part.fallback.flatMap((inner) => missingIn(inner, scope))
+  // A default is for what nobody has set, not for what was damaged.
+  const unusable = part.kind === 'secret' && scope.secrets?.read(part.name).kind === 'unusable'
+  if (part.fallback !== undefined && !unusable)
+    return part.fallback.flatMap((inner) => missingIn(inner, scope))
   return names(part)
 }
 
@@ -176,7 +187,7 @@ function fill(part: Part, scope: Scope): string {
 
 function names(part: Part): string[] {
   if (typeof part === 'string' || part.kind === 'place') return []
-  const own = part.kind === 'input' ? `input:${part.name}` : part.name
+  const own = part.kind === 'input' || part.kind === 'secret' ? `${part.kind}:${part.name}` : part.name
   return [own, ...(part.fallback ?? []).flatMap(names)]
 }
 

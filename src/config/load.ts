@@ -4,12 +4,16 @@
 import { join } from 'node:path'
 import { type Environment, type Places, placesOf } from '../base/places.ts'
 import { assemble } from './assemble.ts'
+import { variablesOf } from './expand.ts'
 import { environmentTree, parseServerFlags } from './flags.ts'
 import { type Layer, readLayers, textLayer } from './layer.ts'
+import { secretsIn } from './missing.ts'
 import type { Problem } from './problem.ts'
+import { type SecretReader, secretReader } from './secret-reader.ts'
 import type { Looked, Snapshot } from './snapshot.ts'
 import { candidates, projectRoot, rootOf } from './sources.ts'
-import { PROGRAM } from './tree.ts'
+import { PROGRAM, type Tree } from './tree.ts'
+import { texts } from './validate.ts'
 
 export interface LoadOptions {
   readonly cwd?: string
@@ -61,7 +65,8 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Snapshot> {
   const environment = environmentTree(env)
   problems.push(...environment.problems)
   const layers = [...files, ...flags.layers, ...managed]
-  return assemble({ root, env, places, looked, layers, environment: environment.tree }, problems)
+  const secrets = await openIfNamed([...layers.map(({ tree }) => tree), environment.tree], places, env)
+  return assemble({ root, env, places, secrets, looked, layers, environment: environment.tree }, problems)
 }
 
 /** The errors of a snapshot; warnings are only said. */
@@ -70,6 +75,19 @@ export function errorsOf(snapshot: Pick<Snapshot, 'problems'>): Problem[] {
 }
 
 // --- internal ---
+
+/** Opening takes a key, which may take a second: only for who needs it. */
+async function openIfNamed(
+  trees: readonly (Tree | undefined)[],
+  places: Places,
+  env: Environment,
+): Promise<SecretReader | undefined> {
+  const values = trees.flatMap((tree) => (tree ? texts(tree).map(({ text }) => text) : []))
+  const named = values.filter((text) => text.includes('${secret:'))
+  if (named.length === 0) return undefined
+  const { openSecrets } = await import('../secrets/secrets.ts')
+  return secretReader(await openSecrets(places, env), secretsIn(variablesOf(named)))
+}
 
 function flagLayer(
   flags: readonly string[],

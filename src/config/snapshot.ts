@@ -7,6 +7,7 @@ import type { Problem } from './problem.ts'
 import type { Assignment } from './resolve.ts'
 import type { Config } from './schema.ts'
 import type { Server } from './schema-server.ts'
+import type { SecretReader } from './secret-reader.ts'
 import type { Place, Scope, Tree } from './tree.ts'
 
 /** A file that was looked for. */
@@ -44,6 +45,8 @@ export interface Snapshot {
   readonly root: string
   readonly env: Environment
   readonly places: Places
+  /** Kept secrets, where a value refers to one. */
+  readonly secrets: SecretReader | undefined
   readonly looked: readonly Looked[]
   readonly layers: readonly Layer[]
   /** What the MCP_* variables say. */

@@ -2,8 +2,9 @@
 
 import { locateEnvFile, readIfFile } from './command.ts'
 import { parseEnvFile } from './env-file.ts'
-import { type Expanded, expandValue, inputVariable, missingVariables, type Scope } from './expand.ts'
+import { type Expanded, expandValue, missingVariables, type Scope } from './expand.ts'
 import { isLoader } from './hazards.ts'
+import { faultOf, missingHint, missingText, notSet } from './missing.ts'
 import { type Problem, pathText, problemLine } from './problem.ts'
 import { type Server, type Transport, transportOf } from './schema-server.ts'
 import type { ServerEntry, Snapshot } from './snapshot.ts'
@@ -48,7 +49,11 @@ export function reportServer(
   if (entry.problems.length > 0)
     return { ...common, status: 'failed', error: entry.problems.map(problemLine).join('\n') }
   if (!on) return { ...common, status: 'disabled', error: undefined }
-  if (missing.length > 0) return { ...common, status: 'failed', error: `needs ${missingText(missing)}` }
+  if (missing.length > 0) {
+    const fault = faultOf(missing, snapshot.secrets)
+    const why = fault ? `: ${fault.message}` : ''
+    return { ...common, status: 'failed', error: `needs ${missingText(missing)}${why}` }
+  }
   return { ...common, status: 'pending', error: undefined }
 }
 
@@ -78,14 +83,22 @@ export function missingWarnings(snapshot: Snapshot): Problem[] {
     const place = entry.tree
       ? placeOfMissing(entry.tree, scopeOf(entry, snapshot), entry.place)
       : entry.mention
-    return [warning(place, `${entry.name} is skipped: ${notSet(missing)}`, missing, { server: entry.name })]
+    const message = `${entry.name} is skipped: ${notSet(missing, snapshot.secrets)}`
+    const hint = missingHint(missing, snapshot.secrets)
+    return [warning(place, message, hint, { server: entry.name })]
   })
   return [...servers, ...settingsWarnings(snapshot)]
 }
 
 /** Where a server's variables are taken from. */
 export function scopeOf(entry: ServerEntry, snapshot: Snapshot): Scope {
-  return { env: snapshot.env, root: entry.sources[0]?.root ?? snapshot.root, home: snapshot.places.home }
+  const scope = settingsScope(snapshot)
+  return { ...scope, root: entry.sources[0]?.root ?? scope.root }
+}
+
+/** Where those of everything else are. */
+export function settingsScope({ env, root, places, secrets }: Snapshot): Scope {
+  return { env, root, home: places.home, secrets }
 }
 
 /** The side-effect-free check: can this server's variables all be filled in, and is its envFile there? */
@@ -99,17 +112,9 @@ export function missingOf(entry: ServerEntry, snapshot: Snapshot): string[] {
 
 // --- internal ---
 
-function missingText(names: readonly string[]): string {
-  return names.map((name) => (name.startsWith('input:') ? `\${${name}}` : name)).join(', ')
-}
-
-function exportName(name: string): string {
-  return name.startsWith('input:') ? inputVariable(name.slice('input:'.length)) : name
-}
-
 /** Agents' tokens, the store, the model's key: whatever lacks a variable is as if it were not written. */
 function settingsWarnings(snapshot: Snapshot): Problem[] {
-  const scope = { env: snapshot.env, root: snapshot.root, home: snapshot.places.home }
+  const scope = settingsScope(snapshot)
   if (snapshot.tree.kind !== 'map' || !snapshot.config.enabled) return []
   return [...snapshot.tree.entries].flatMap(([section, tree]): Problem[] => {
     // Servers are looked at one by one, and Composio is one of them.
@@ -120,38 +125,21 @@ function settingsWarnings(snapshot: Snapshot): Problem[] {
       if (missing.length === 0) return []
       const place = placeOfMissing(part, scope, part.place)
       const who = section === 'agents' ? { agent: name } : {}
-      return [warning(place, `${pathText(place.path)} is left out: ${notSet(missing)}`, missing, who)]
+      const message = `${pathText(place.path)} is left out: ${notSet(missing, snapshot.secrets)}`
+      return [warning(place, message, missingHint(missing, snapshot.secrets), who)]
     })
   })
 }
 
-function warning(
-  place: Place,
-  message: string,
-  missing: readonly string[],
-  extra: Partial<Problem>,
-): Problem {
+function warning(place: Place, message: string, hint: string, extra: Partial<Problem>): Problem {
   return {
     severity: 'warning',
     file: place.origin.file,
     ...place.origin.position(place.path),
     message,
-    hint: missing.some(isFile)
-      ? 'make that file, or take envFile out'
-      : missing.some((name) => /^(?!input:)\w+:/.test(name))
-        ? 'Busbar does not fill that in; write a ${VARIABLE} instead'
-        : `run: export ${missing.map((name) => `${exportName(name)}=…`).join(' ')}`,
+    hint,
     ...extra,
   }
-}
-
-function notSet(missing: readonly string[]): string {
-  if (missing.every(isFile)) return `${missing.join(', ')} does not exist`
-  return `${missingText(missing)} ${missing.length > 1 ? 'are' : 'is'} not set`
-}
-
-function isFile(name: string): boolean {
-  return name.startsWith('envFile ')
 }
 
 /** The first value that refers to something missing. */

@@ -4,10 +4,12 @@
 
 import { existsSync, type FSWatcher, statSync, watch } from 'node:fs'
 import { dirname, relative, sep } from 'node:path'
+import { secretsFile } from '../secrets/places.ts'
 import { canonical } from './canonical.ts'
 import { diffServers, type ServerDiff } from './diff.ts'
 import { errorsOf, type LoadOptions, loadConfig } from './load.ts'
 import type { Problem } from './problem.ts'
+import { secretStamps } from './secret-stamps.ts'
 import type { Snapshot } from './snapshot.ts'
 
 export type ConfigEvent =
@@ -58,8 +60,8 @@ export async function watchConfig(
       listen({ kind: 'refused', problems })
       return
     }
-    const diff = diffServers(current.config.servers, next.config.servers)
-    const back = canonical(current.config) === canonical(next.config)
+    const diff = diffServers(withSecrets(current), withSecrets(next))
+    const back = canonical(configOf(current)) === canonical(configOf(next))
     current = next
     // A refused edit that was undone leaves nothing to apply.
     if (!back) listen({ kind: 'applied', snapshot: next, diff })
@@ -129,7 +131,8 @@ export async function watchConfig(
 
 function filesOf(snapshot: Snapshot): string[] {
   const extended = snapshot.layers.map((layer) => layer.source.file)
-  return [...new Set([...snapshot.looked.map((it) => it.file), ...extended])].filter((file) =>
+  const secrets = snapshot.secrets ? [secretsFile(snapshot.places)] : []
+  return [...new Set([...snapshot.looked.map((it) => it.file), ...extended, ...secrets])].filter((file) =>
     file.startsWith('/'),
   )
 }
@@ -138,7 +141,23 @@ function filesOf(snapshot: Snapshot): string[] {
 function contentOf(snapshot: Snapshot): string {
   const texts = snapshot.layers.map((layer) => [layer.source.file, layer.source.document.text])
   const problems = snapshot.problems.map((problem) => [problem.file, problem.line, problem.message])
-  return canonical([snapshot.looked.map((it) => [it.file, it.state]), texts, problems])
+  const { secrets } = configOf(snapshot)
+  return canonical([snapshot.looked.map((it) => [it.file, it.state]), texts, problems, secrets])
+}
+
+/** The configuration with which of the secrets it names are kept. */
+function configOf({ config, secrets }: Snapshot) {
+  return { config, secrets: secretStamps(config, secrets) ?? {} }
+}
+
+/** A server with another secret is another server. */
+function withSecrets({ config, secrets }: Snapshot): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(config.servers).map(([name, server]) => [
+      name,
+      { server, secrets: secretStamps(server, secrets) ?? {} },
+    ]),
+  )
 }
 
 function stampsOf(files: readonly string[]): string {

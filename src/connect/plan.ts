@@ -7,8 +7,10 @@ import { Fault } from '../base/fault.ts'
 import { matchesGlob } from '../base/glob.ts'
 import { scrubber } from '../base/redact.ts'
 import { canonical } from '../config/canonical.ts'
+import { faultOf, missingHint, missingText } from '../config/missing.ts'
 import { problemLine } from '../config/problem.ts'
 import { type Server, serverSchema, type Transport, transportOf } from '../config/schema-server.ts'
+import { secretStamps } from '../config/secret-stamps.ts'
 import type { ServerEntry, Snapshot } from '../config/snapshot.ts'
 import { resolveServer, scopeOf } from '../config/status.ts'
 import { maskSecrets } from '../config/view.ts'
@@ -118,6 +120,7 @@ export function planServer(entry: ServerEntry, active: Snapshot, context: PlanCo
         on,
         object: numberOf(context.instance(name)),
         accounts: accounts.assigned,
+        secrets: secretStamps(definition, active.secrets),
       }),
     ),
     transport: definition && transportOf(definition),
@@ -172,8 +175,10 @@ function whyNot(entry: ServerEntry, active: Snapshot): Fault {
     })
   const resolved = resolveServer(entry, active)
   const missing = resolved && !resolved.ok ? resolved.missing : []
-  return new Fault('CONFIG_INVALID', `${name} needs ${missing.join(', ')}`, {
-    hint: `run: export ${missing.map((variable) => `${variable}=…`).join(' ')}`,
+  const fault = faultOf(missing, active.secrets)
+  const why = fault ? `: ${fault.message}` : ''
+  return new Fault(fault?.code ?? 'CONFIG_INVALID', `${name} needs ${missingText(missing)}${why}`, {
+    hint: missingHint(missing, active.secrets),
     server: name,
   })
 }
@@ -193,7 +198,7 @@ async function opening(
 ): Promise<Opening> {
   const { client, handlers } = context
   const server = resolvedServer(entry, active)
-  const scrub = scrubber(secretsOf(server, entry.definition, active.env))
+  const scrub = scrubber(secretsOf(server, entry.definition, active))
   const remote = { client, handlers, scrub, respawn: false, patience: PATIENCE.remote }
   const addressed = async () =>
     address(entry.name, server, active, account, await accounts.credential(server, account))

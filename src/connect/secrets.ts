@@ -1,31 +1,35 @@
 // Which of a configuration's values are secrets, so that they can be taken out of whatever is shown or kept.
 
-import type { Environment } from '../base/places.ts'
 import { isSecretName, isSecretValue, maskArguments } from '../base/redact.ts'
-import { expandText } from '../config/expand.ts'
+import { expandText, variablesOf } from '../config/expand.ts'
+import { secretsIn } from '../config/missing.ts'
 import type { Auth, Server } from '../config/schema-server.ts'
 import type { Snapshot } from '../config/snapshot.ts'
-import { resolveServer } from '../config/status.ts'
+import { resolveServer, settingsScope } from '../config/status.ts'
 
 /** All secrets that a configuration's servers and agents are given. */
 export function allSecrets(active: Snapshot): string[] {
-  const { config, env, root, places, servers } = active
+  const { config, env, servers } = active
   const ofServers = [...servers.values()].flatMap((entry) => {
     const resolved = resolveServer(entry, active)
-    return resolved?.ok ? secretsOf(resolved.value, entry.definition, env) : []
+    return resolved?.ok ? secretsOf(resolved.value, entry.definition, active) : []
   })
   const ofAgents = Object.values(config.agents).flatMap(({ token }) => {
-    const expanded = token === undefined ? undefined : expandText(token, { env, root, home: places.home })
+    const expanded = token === undefined ? undefined : expandText(token, settingsScope(active))
     return expanded?.ok ? [expanded.value] : []
   })
-  return [...ofServers, ...ofAgents, env['BUSBAR_ADMIN_TOKEN'] ?? '']
+  return [...ofServers, ...ofAgents, env['BUSBAR_ADMIN_TOKEN'] ?? '', env['BUSBAR_PASSPHRASE'] ?? '']
 }
 
 /**
  * Values that must not come back in an error or in what a process says on stderr: those that are called or look like a
  * secret, those that came from a variable, and what stands in an address.
  */
-export function secretsOf(server: Server, written: Server | undefined, own: Environment): string[] {
+export function secretsOf(
+  server: Server,
+  written: Server | undefined,
+  { env: own, secrets: kept }: Pick<Snapshot, 'env' | 'secrets'>,
+): string[] {
   const { env, headers, auth, accounts, url = '', args } = server
   const given = Object.entries({ ...env, ...headers })
   const secrets = given.filter(([name, value]) => isSecretName(name) || isSecretValue(value))
@@ -42,11 +46,15 @@ export function secretsOf(server: Server, written: Server | undefined, own: Envi
   const { url: address, args: words_, env: given_, headers: sent, auth: way, accounts: ways } = written ?? {}
   const names = JSON.stringify([address, words_, given_, sent, way, ways]).matchAll(VARIABLE)
   const filled = [...names].flatMap(([, name = '']) => (ORDINARY.has(name) ? [] : [own[name] ?? '']))
+  const named = secretsIn(variablesOf(written)).flatMap((name) => {
+    const reading = kept?.read(name)
+    return reading?.kind === 'held' ? [reading.value] : []
+  })
   const masked = maskArguments(args, () => false)
   const hidden = args.filter((word, index) => masked[index] !== word)
   const words = hidden.flatMap((word) => [word, word.replace(/^[^=:]*[=:]\s*/, '')])
   const values = secrets.flatMap(([, value]) => [value, value.replace(/^(?:Bearer|Basic|Token)\s+/i, '')])
-  return [...values, ...parts, ...key, ...filled, ...words, ...Object.values(headers)]
+  return [...values, ...parts, ...key, ...filled, ...named, ...words, ...Object.values(headers)]
 }
 
 // --- internal ---

@@ -9,6 +9,7 @@ import { type Places, prepareFolder, unsafeReason } from '../base/places.ts'
 import { writeFileAtomic } from '../base/write-file.ts'
 import { expandText } from '../config/expand.ts'
 import type { Snapshot } from '../config/snapshot.ts'
+import { settingsScope } from '../config/status.ts'
 import { type Actor, OWNER } from '../policy/access.ts'
 import type { Token } from '../store/policy.ts'
 
@@ -52,14 +53,11 @@ export class Identities {
 }
 
 /** Agents' tokens from the configuration and from the store, and the owner's own. Two agents with one token would be one. */
-export function readTokens(
-  { config, env, root, places }: Snapshot,
-  ownerToken: string,
-  made: readonly Token[],
-): readonly Known[] {
+export function readTokens(active: Snapshot, ownerToken: string, made: readonly Token[]): readonly Known[] {
+  const { config } = active
   const known: Known[] = [{ digest: digestOf(ownerToken), actor: OWNER, until: Number.POSITIVE_INFINITY }]
   for (const [agent, { token, enabled }] of Object.entries(config.agents)) {
-    const expanded = token === undefined ? undefined : expandText(token, { env, root, home: places.home })
+    const expanded = token === undefined ? undefined : expandText(token, settingsScope(active))
     if (!enabled || !expanded?.ok || expanded.value === '') continue
     const digest = digestOf(expanded.value)
     const other = known.find((it) => it.digest.equals(digest))

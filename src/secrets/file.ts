@@ -4,7 +4,8 @@ import { readFileSync, statSync } from 'node:fs'
 import { Fault } from '../base/fault.ts'
 import { unsafeReason } from '../base/places.ts'
 import { writeFileAtomic } from '../base/write-file.ts'
-import { findKey, findKeyNow, type Keeping, secretsFile, startAnew } from './master-key.ts'
+import { findKey, findKeyNow, type Keeping, startAnew } from './master-key.ts'
+import { secretsFile } from './places.ts'
 import { Cipher, fileText, type Head, parseFile, type Reading, type SealedFile } from './sealed-file.ts'
 
 export interface Opened {

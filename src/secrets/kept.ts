@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import type { Places } from '../base/places.ts'
-import { secretsFile } from './master-key.ts'
+import { secretsFile } from './places.ts'
 import { claimOf, parseFile } from './sealed-file.ts'
 
 /** Whether there is anything of this owner. What is wrong with the file is told by whoever opens it. */

@@ -2,13 +2,13 @@
 
 import { randomBytes, scrypt, scryptSync } from 'node:crypto'
 import { lstatSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Fault } from '../base/fault.ts'
 import { type Environment, type Places, prepareFolder, unsafeReason } from '../base/places.ts'
 import { shellWord } from '../base/shell-word.ts'
 import { writeFileAtomic } from '../base/write-file.ts'
 import { askKeyring, askKeyringNow, type KeyringAnswer } from './keyring.ts'
+import { keyFile, secretsFile } from './places.ts'
 import type { Head, Protection } from './sealed-file.ts'
 
 /** Where keys can be. */
@@ -27,20 +27,10 @@ export interface NewKey {
   readonly because?: string
 }
 
-/** The file of secrets itself. */
-export function secretsFile({ state }: Places): string {
-  return join(state, 'secrets.json')
-}
-
 /** The last way out, when a file cannot be opened any more. */
 export function startAnew(places: Places): string {
   const file = shellWord(secretsFile(places))
   return `to begin anew without what it holds: mv ${file} ${file}.old`
-}
-
-/** The file of a key; beside the configuration, so that the state folder alone opens nothing. */
-export function keyFile({ config }: Places, id: string): string {
-  return join(config, `secrets-${id}.key`)
 }
 
 /** The passphrase that the environment gives; undefined where it gives none. */
