@@ -3,6 +3,7 @@
 import { Fault } from '../base/fault.ts'
 import { effective } from '../config/effective.ts'
 import type { Layer } from '../config/layer.ts'
+import { missingText } from '../config/missing.ts'
 import { addServer, assignServer, serverPath, type Target } from '../config/plan.ts'
 import type { Snapshot } from '../config/snapshot.ts'
 import { realPath } from '../config/sources.ts'
@@ -58,7 +59,7 @@ export async function addTyped(
   const file = written[0]?.file ?? target.file
   session.out.answer({ added: name, file, server: row }, () => [
     `Added ${name}${agents.length > 0 ? ` for ${agents.join(', ')}` : ''}.`,
-    ...('missing' in row && row.missing ? [`Before it can start, set: ${row.missing.join(', ')}`] : []),
+    ...('missing' in row && row.missing ? [`Before it can start, set: ${missingText(row.missing)}`] : []),
     ...('hides' in row && row.hides && row.source === file
       ? [`It hides the server of that name in ${row.hides.join(', ')}.`]
       : []),

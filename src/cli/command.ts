@@ -29,6 +29,8 @@ export interface Command {
   readonly summary: string
   /** `<name> [more...]`: what must and what may follow. */
   readonly words?: string
+  /** Said instead of naming the word that is too many, where that may be a secret. */
+  readonly tooMany?: { readonly message: string; readonly hint: string }
   readonly options: OptionSpecs
   /** Further help, and examples. */
   readonly help: string
@@ -46,6 +48,7 @@ export interface Group {
 export function command<const T extends OptionSpecs>(spec: {
   readonly summary: string
   readonly words?: string
+  readonly tooMany?: Command['tooMany'] & object
   readonly options?: T
   readonly help: string
   readonly run: (session: Session, words: readonly string[], options: Options<T>) => Promise<void>
@@ -135,13 +138,14 @@ export function groupHelp(name: string, summary: string, group: Group): string {
 
 // --- internal ---
 
-function checkWords(name: string, { words = '' }: Command, given: readonly string[]): void {
+function checkWords(name: string, { words = '', tooMany }: Command, given: readonly string[]): void {
   const wanted = words.split(' ').filter((word) => word !== '')
   const required = wanted.filter((word) => word.startsWith('<'))
   const missing = required[given.length]
   if (missing !== undefined)
     throw new Fault('USAGE', `busbar ${name} needs ${missing}`, { hint: `busbar ${name} ${words}` })
   const extra = given[wanted.length]
+  if (extra !== undefined && tooMany) throw new Fault('USAGE', tooMany.message, { hint: tooMany.hint })
   if (extra !== undefined && !words.includes('...'))
     throw new Fault('USAGE', `busbar ${name} takes no "${extra}"`, { hint: `busbar ${name} ${words}`.trim() })
 }

@@ -62,6 +62,11 @@ export const COMMANDS: readonly Entry[] = [
     load: () => import('./commands/trust.ts'),
   },
   {
+    name: 'secrets',
+    summary: 'keep what must not stand in a file',
+    load: () => import('./commands/secrets.ts'),
+  },
+  {
     name: 'pins',
     summary: 'tools whose definition changed, and accepting it',
     load: () => import('./commands/pins.ts'),

@@ -125,7 +125,8 @@ function checkFiles(snapshot: Snapshot): Finding[] {
       if (!stats || (stats.mode & 0o077) === 0 || !holdsSecrets(source.document.value)) return []
       const repair = { kind: 'mode' as const, file: source.file, mode: 0o600 }
       const message = `${source.file} holds what looks like a secret and can be read by other users`
-      return [{ severity: 'warning', check: 'secrets', message, fix: `chmod 600 ${source.file}`, repair }]
+      const fix = `chmod 600 ${source.file}; better: busbar secrets set NAME, and write \${secret:NAME} there`
+      return [{ severity: 'warning', check: 'secrets', message, fix, repair }]
     }),
   ]
 }

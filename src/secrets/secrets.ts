@@ -9,6 +9,7 @@ import { type Environment, type Places, prepareFolder } from '../base/places.ts'
 import { shellWord } from '../base/shell-word.ts'
 import { SecretFile } from './file.ts'
 import { forgetKey, type Keeping, likelyProtection, makeAnyKey, makeKey, type NewKey } from './master-key.ts'
+import { keyFile } from './places.ts'
 import { Cipher, claimOf, type Entry, entryOf, type Protection, type SealedFile } from './sealed-file.ts'
 
 export type { Protection }
@@ -30,6 +31,10 @@ export interface ListedSecret {
 export interface Secrets {
   /** Where the key is; before anything is kept, where it will likely be. */
   readonly protection: Protection
+  /** The same of what is kept; undefined before anything is. */
+  readonly kept: Protection | undefined
+  /** The key's file, where it is in one. */
+  readonly keyFile: string | undefined
   /** Why the key is not in the keyring, when this process made it elsewhere for want of one. */
   readonly because: string | undefined
   /**
@@ -91,7 +96,16 @@ class KeptSecrets implements Secrets {
   }
 
   get protection(): Protection {
-    return this.#file.read()?.head.key ?? likelyProtection(this.#keeping)
+    return this.kept ?? likelyProtection(this.#keeping)
+  }
+
+  get kept(): Protection | undefined {
+    return this.#file.read()?.head.key
+  }
+
+  get keyFile(): string | undefined {
+    const head = this.#file.read()?.head
+    return head?.key === 'key-file' ? keyFile(this.#keeping.places, head.id) : undefined
   }
 
   get(owner: string, field: string): Held | undefined {

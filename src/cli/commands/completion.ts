@@ -147,6 +147,7 @@ async function names(
     const { CATALOG } = await import('../../config/catalog.ts')
     return CATALOG.map((entry) => entry.name)
   }
+  if (command === 'secrets') return await secretNames(sub, config)
   if (command === 'call') return sub === undefined ? await addresses(config) : []
   const kind =
     command === 'integrations' && sub === 'remove'
@@ -164,6 +165,14 @@ async function names(
   }
   const { clientsOf } = await import('../../config/clients.ts')
   return clientsOf(snapshot.places, snapshot.root).map((client) => client.id)
+}
+
+/** What the configuration names. What is kept is not asked for: that would take the key. */
+async function secretNames(sub: string | undefined, config: string | undefined): Promise<string[]> {
+  if (sub === 'protect') return ['keyring', 'file', 'passphrase']
+  if (sub !== 'set' && sub !== 'remove') return []
+  const { secretUse } = await import('../secret-use.ts')
+  return [...secretUse(await loadConfig({ config })).keys()]
 }
 
 /** Tools that are known from earlier runs, by their addresses; of other servers the beginning of one. */

@@ -61,6 +61,8 @@ async function look(session: Session, start: boolean): Promise<StartFinding[]> {
   const loaded: Loaded = { snapshot, subjects, active: effective(snapshot, subjects) }
   // A state folder that is not safe is a finding; nothing can be looked up in it, nor started with it.
   if (findings.some(({ check }) => check === 'state')) return findings
+  const { examineSecrets } = await import('../doctor-secrets.ts')
+  findings.push(...(await examineSecrets(snapshot)))
   const [{ gatherFacts }, { examineClients }, { examineGateway }] = await Promise.all([
     import('../doctor-facts.ts'),
     import('../doctor-clients.ts'),

@@ -1,6 +1,7 @@
 // `busbar get NAME`: one server, with the file and line each value came from. Secrets stay masked.
 
 import { shellWord } from '../../base/shell-word.ts'
+import { missingText } from '../../config/missing.ts'
 import { configFault, pathText } from '../../config/problem.ts'
 import type { ServerEntry } from '../../config/snapshot.ts'
 import { leaves, plain } from '../../config/tree.ts'
@@ -32,7 +33,7 @@ Examples:
         ...(row.hides ?? []).map((place) => `  hides      ${safe(place)}`),
         `  transport  ${row.transport ?? 'unknown'}`,
         `  agents     ${row.agents.join(', ') || 'none'}`,
-        ...(row.missing ? [`  needs      ${row.missing.join(', ')}`] : []),
+        ...(row.missing ? [`  needs      ${missingText(row.missing)}`] : []),
         '',
         ...values,
         '',

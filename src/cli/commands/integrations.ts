@@ -1,6 +1,7 @@
 // `busbar integrations list|add|remove|status`: the same servers, seen from the catalog.
 
 import { CATALOG } from '../../config/catalog.ts'
+import { missingText } from '../../config/missing.ts'
 import { addFromCatalog } from '../add-catalog.ts'
 import { ADD_OPTIONS } from '../add-server.ts'
 import { command, type Group } from '../command.ts'
@@ -80,7 +81,7 @@ async function list(session: Session): Promise<void> {
             row.status,
             row.category ?? '-',
             row.agents.join(', ') || '-',
-            row.missing ? `needs ${row.missing.join(', ')}` : '',
+            row.missing ? `needs ${missingText(row.missing)}` : '',
           ]),
         )),
     '',

@@ -3,6 +3,7 @@
 import { Fault } from '../../base/fault.ts'
 import { shellWord } from '../../base/shell-word.ts'
 import { errorsOf } from '../../config/load.ts'
+import { missingText } from '../../config/missing.ts'
 import type { Snapshot } from '../../config/snapshot.ts'
 import { command } from '../command.ts'
 import { nearPath, type ServerRow, serverRows } from '../describe.ts'
@@ -68,7 +69,7 @@ function nothing(snapshot: Snapshot): string {
 }
 
 function note(row: ServerRow): string {
-  if (row.missing) return `needs ${row.missing.join(', ')}`
+  if (row.missing) return `needs ${missingText(row.missing)}`
   if (row.error !== undefined) return 'has problems, see below'
   const hides = row.hides ? [`hides ${row.hides.join(', ')}`] : []
   const trust =
