@@ -42,29 +42,34 @@ export class SecretFile {
 
   /** The file with its key; undefined where there is none. At once: a key that was not found stays so until `unlock`. */
   open(): Opened | undefined {
-    const sealed = this.read()
-    if (sealed === undefined) return undefined
-    const { head } = sealed
-    if (this.#key?.seal !== head.seal) this.#remember(head, () => new Cipher(findKeyNow(head, this.#keeping)))
-    return this.#opened(sealed)
+    for (let attempt = 1; ; attempt++) {
+      const sealed = this.read()
+      if (sealed === undefined) return undefined
+      const { head } = sealed
+      if (this.#key?.seal !== head.seal)
+        this.#remember(head, () => new Cipher(findKeyNow(head, this.#keeping)))
+      if (!this.#movedOn(head, attempt)) return this.#opened(sealed)
+    }
   }
 
   /** The same, looking for the key again if it was not found. */
   async unlock(): Promise<Opened | undefined> {
-    const sealed = this.read()
-    if (sealed === undefined) return undefined
-    const { head } = sealed
-    const known = this.#key?.seal === head.seal ? this.#key.cipher : undefined
-    if (!(known instanceof Cipher) || known.judge(head) !== 'right') {
-      const found = await findKey(head, this.#keeping).then(
-        (key) => () => new Cipher(key),
-        (error: unknown) => () => {
-          throw error
-        },
-      )
-      this.#remember(head, found)
+    for (let attempt = 1; ; attempt++) {
+      const sealed = this.read()
+      if (sealed === undefined) return undefined
+      const { head } = sealed
+      const known = this.#key?.seal === head.seal ? this.#key.cipher : undefined
+      if (!(known instanceof Cipher) || known.judge(head) !== 'right') {
+        const found = await findKey(head, this.#keeping).then(
+          (key) => () => new Cipher(key),
+          (error: unknown) => () => {
+            throw error
+          },
+        )
+        this.#remember(head, found)
+      }
+      if (!this.#movedOn(head, attempt)) return this.#opened(sealed)
     }
-    return this.#opened(sealed)
   }
 
   write(sealed: SealedFile, cipher: Cipher): void {
@@ -73,6 +78,12 @@ export class SecretFile {
   }
 
   // --- internal ---
+
+  /** Whether the file has another key by now, which is why that of this head was not found. */
+  #movedOn(head: Head, attempt: number): boolean {
+    if (attempt >= ATTEMPTS || !(this.#key?.cipher instanceof Fault)) return false
+    return this.read()?.head.seal !== head.seal
+  }
 
   #remember(head: Head, find: () => Cipher): void {
     let cipher: Cipher | Fault
@@ -118,6 +129,9 @@ export class SecretFile {
 // --- internal ---
 
 const TICK_MS = 100
+
+/** Nobody moves the key that often while we look for it. */
+const ATTEMPTS = 10
 
 const REMEDIES = {
   keyring: 'use the keyring it was made with',

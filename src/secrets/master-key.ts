@@ -147,17 +147,22 @@ function saltedPassphrase({ salt = '' }: KeyName, passphrase: string | undefined
 function readKeyFile({ id }: KeyName, places: Places): Buffer {
   const file = keyFile(places, id)
   const stats = lstatSync(file, { throwIfNoEntry: false })
-  if (stats === undefined)
-    throw new Fault('SECRETS_LOCKED', `the key of your secrets is gone: ${file} is not there`, {
-      hint: `put it back from a copy; ${startAnew(places)}`,
-    })
-  const readable = stats.isFile() && (stats.mode & 0o077) !== 0 && process.platform !== 'win32'
+  const readable = stats?.isFile() && (stats.mode & 0o077) !== 0 && process.platform !== 'win32'
   const reason = unsafeReason(file) ?? (readable ? 'can be read by other users' : undefined)
   if (reason !== undefined)
     throw new Fault('SECRETS_LOCKED', `${file} ${reason}`, {
       hint: `make it yours alone: chmod 600 ${shellWord(file)}`,
     })
-  return decoded(readFileSync(file, 'utf8').trim(), file)
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new Fault('SECRETS_LOCKED', `the key of your secrets is gone: ${file} cannot be read`, {
+      hint: `put it back from a copy; ${startAnew(places)}`,
+      cause: error,
+    })
+  }
+  return decoded(text.trim(), file)
 }
 
 function keyIn({ id }: KeyName, answer: KeyringAnswer, places: Places): Buffer {

@@ -39,7 +39,7 @@ function codeOf(work: () => unknown): string {
   return 'none'
 }
 
-test('keeps, gives back, lists and removes; nothing is made before the first one [D17]', async () => {
+test('keeps, gives back, lists and removes; nothing is made before the first one [C11]', async () => {
   const { open, places, file } = fresh()
   const secrets = await open()
   expect(secrets.get('secret', 'A')).toBeUndefined()
@@ -99,7 +99,7 @@ test('never gives a version twice, not after a removal, a restored copy or a los
   expect(versions).toEqual([...new Set(versions)].sort((one, other) => one - other))
 })
 
-test('an entry passed off as another, by owner, field, version, time or file, is refused; others stay readable [D16]', async () => {
+test('an entry passed off as another, by owner, field, version, time or file, is refused; others stay readable [C11]', async () => {
   const { open, file } = fresh()
   const secrets = await open()
   await secrets.put('server:a', 'tokens', 'of a')
@@ -140,7 +140,7 @@ test('an entry passed off as another, by owner, field, version, time or file, is
   expect(secrets.list().filter((it) => it.damaged)).toEqual([])
 })
 
-test('no flipped bit ever yields a wrong value, and one in an entry costs that entry only [D16]', async () => {
+test('no flipped bit ever yields a wrong value, and one in an entry costs that entry only [C11]', async () => {
   const { open, file } = fresh()
   const secrets = await open()
   await secrets.put('a', 'x', 'first')
@@ -187,7 +187,7 @@ test('no flipped bit ever yields a wrong value, and one in an entry costs that e
   expect(seen.get('SECRETS_LOCKED/SECRETS_LOCKED')).toBeGreaterThan(300)
 })
 
-test('a head that names another key, or an older format, is refused, and nothing is written over it [D16]', async () => {
+test('a head that names another key, or an older format, is refused, and nothing is written over it [C11]', async () => {
   const { open, file, places } = fresh()
   const secrets = await open({ BUSBAR_PASSPHRASE: 'correct horse' })
   await secrets.put('secret', 'A', 'a')

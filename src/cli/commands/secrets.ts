@@ -3,9 +3,13 @@
 import { Fault } from '../../base/fault.ts'
 import type { Places } from '../../base/places.ts'
 import { nearest } from '../../base/suggest.ts'
+import { missingVariables } from '../../config/expand.ts'
 import { loadConfig } from '../../config/load.ts'
+import { secretsIn } from '../../config/missing.ts'
 import { PEOPLE, SECRET_NAME } from '../../config/secret-reader.ts'
 import type { Snapshot } from '../../config/snapshot.ts'
+import { settingsScope } from '../../config/status.ts'
+import { plain } from '../../config/tree.ts'
 import { openSecrets, type Protection, type Secrets } from '../../secrets/secrets.ts'
 import { command, type Group } from '../command.ts'
 import { gatewayRuns } from '../gateway-client.ts'
@@ -34,7 +38,7 @@ export const spec: Group = {
       help: `
 Asks for the value and keeps it sealed in the state folder; where the key is, busbar secrets list says. Without a terminal
 the value is read from standard input, up to its last line's end. Write \${secret:NAME} wherever the configuration could
-hold a \${VARIABLE}; a running gateway starts again what uses it.
+hold a \${VARIABLE}; a running gateway starts anew what uses it.
 
 Examples:
   busbar secrets set GITHUB_TOKEN
@@ -98,7 +102,7 @@ async function set(session: Session, name: string): Promise<void> {
     users.length > 0
       ? `Used by ${safe(users.join(', '))}.`
       : `Write it into the configuration as \${secret:${name}}.`,
-    ...(gateway ? ['The running gateway starts again what uses it.'] : []),
+    ...(gateway ? ['The running gateway starts anew what uses it.'] : []),
   ])
 }
 
@@ -109,8 +113,10 @@ async function list(session: Session): Promise<void> {
   const rows = kept
     .filter(({ owner }) => owner === PEOPLE)
     .map(({ field, changed, damaged }) => ({ name: field, changed, damaged, users: use.get(field) ?? [] }))
+  // What has a default is not missed.
+  const lacking = new Set(secretsIn(missingVariables(plain(snapshot.tree), settingsScope(snapshot))))
   const missing = [...use]
-    .filter(([name]) => !rows.some((row) => row.name === name))
+    .filter(([name]) => lacking.has(name) && !rows.some((row) => row.name === name))
     .map(([name, users]) => ({ name, users }))
   const others = kept
     .filter(({ owner }) => owner !== PEOPLE)
@@ -152,8 +158,8 @@ async function remove(session: Session, name: string): Promise<void> {
   const gateway = await runs(session, snapshot, users)
   session.out.answer({ removed: name, users, gateway }, () => [
     `Removed ${name}.`,
-    ...(users.length > 0 ? [`Without it these do not work: ${safe(users.join(', '))}.`] : []),
-    ...(gateway ? ['The running gateway stops them.'] : []),
+    ...(users.length > 0 ? [`It is used by ${safe(users.join(', '))}.`] : []),
+    ...(gateway ? ['The running gateway starts anew what uses it, as far as that works without.'] : []),
   ])
 }
 
