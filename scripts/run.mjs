@@ -44,7 +44,7 @@ function ensureBuilt() {
 /** Programs that tests need and npm does not have. A missing one is installed, or ends the run: nothing is skipped. */
 const PROGRAMS = [
   { name: 'bubblewrap', isThere: () => onPath('bwrap') },
-  { name: 'dbus-daemon', isThere: () => onPath('dbus-run-session') },
+  { name: 'dbus-daemon', isThere: () => onPath('dbus-daemon') },
   { name: 'gnome-keyring', isThere: () => onPath('gnome-keyring-daemon') },
   { name: 'postgresql', isThere: () => onPath('postgres') || filesIn('/usr/lib/postgresql').length > 0 },
 ]

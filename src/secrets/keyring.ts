@@ -33,10 +33,10 @@ export async function askKeyring(request: KeyringRequest, env: Environment): Pro
     }
     child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text))
     child.on('error', (error) => end({ ok: false, reason: error.message }))
-    child.on('close', () => end(answerOf(said)))
+    child.on('close', () => end(answerOf(said, request)))
     // It may be gone before it has read; what it said, or did not, is told by its end.
     child.stdin.on('error', () => undefined)
-    child.stdin.end(JSON.stringify({ ...request, module: program.module }))
+    child.stdin.end(question(request, program.module))
   })
 }
 
@@ -46,22 +46,27 @@ export function askKeyringNow(request: KeyringRequest, env: Environment): Keyrin
   if (!program.ok) return program
   const { stdout, error } = spawnSync(process.execPath, ARGUMENTS, {
     env: environment(env),
-    input: JSON.stringify({ ...request, module: program.module }),
+    input: question(request, program.module),
     stdio: ['pipe', 'pipe', 'ignore'],
     encoding: 'utf8',
     timeout: LIMIT_MS,
     killSignal: 'SIGKILL',
   })
-  return error ? { ok: false, reason: NO_ANSWER } : answerOf(stdout)
+  return error ? noAnswer(request) : answerOf(stdout, request)
 }
 
 // --- internal ---
 
 const SERVICE = 'busbar'
-const NO_ANSWER = 'it did not answer within a second'
 
 /**
- * Starting a process may take its time on a busy machine, so the keyring's second is counted in the child, by a thread
+ * Milliseconds. Whether there is a keyring at all is known after a second; one that has our key already is given more, as
+ * on a busy machine it may need it, and without its answer nothing works. Not so long that everything else waits for it.
+ */
+const PATIENCE = { get: 3_000, set: 1_000, remove: 1_000 } as const
+
+/**
+ * Starting a process may take its time on a busy machine, so the keyring's time is counted in the child, by a thread
  * of its own: the package connects to the bus while nothing else can run. This bound is for a child that never began.
  */
 const LIMIT_MS = 10_000
@@ -76,11 +81,11 @@ import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 let text = ''
 for await (const part of process.stdin.setEncoding('utf8')) text += part
-const { module, action, account, secret } = JSON.parse(text)
+const { module, patience, action, account, secret } = JSON.parse(text)
 const answer = (it) => process.stdout.write(JSON.stringify(it), () => process.kill(process.pid, 'SIGKILL'))
 try {
   const { AsyncEntry } = createRequire(module)(module)
-  new Worker("setTimeout(() => process.kill(process.pid, 'SIGKILL'), 1000)", { eval: true })
+  new Worker("setTimeout(() => process.kill(process.pid, 'SIGKILL'), " + patience + ")", { eval: true })
   const entry = new AsyncEntry(${JSON.stringify(SERVICE)}, account, { linux: { store: 'secret-service' } })
   if (action === 'set') await entry.setPassword(secret)
   if (action === 'remove') await entry.deletePassword()
@@ -110,14 +115,24 @@ function environment(env: Environment): NodeJS.ProcessEnv {
   return Object.fromEntries(kept)
 }
 
-function answerOf(text: string): KeyringAnswer {
+function question(request: KeyringRequest, module: string): string {
+  return JSON.stringify({ ...request, module, patience: PATIENCE[request.action] })
+}
+
+function noAnswer({ action }: KeyringRequest): KeyringAnswer {
+  const seconds = PATIENCE[action] / 1000
+  const span = seconds === 1 ? 'a second' : `${seconds} seconds`
+  return { ok: false, reason: `it did not answer within ${span}` }
+}
+
+function answerOf(text: string, request: KeyringRequest): KeyringAnswer {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    return { ok: false, reason: NO_ANSWER }
+    return noAnswer(request)
   }
-  if (!isRecord(value) || value['ok'] !== true)
-    return { ok: false, reason: isRecord(value) ? String(value['reason']) : NO_ANSWER }
+  if (!isRecord(value)) return noAnswer(request)
+  if (value['ok'] !== true) return { ok: false, reason: String(value['reason']) }
   return { ok: true, secret: typeof value['secret'] === 'string' ? value['secret'] : undefined }
 }

@@ -1,0 +1,98 @@
+// Secrets whose key is in a real keyring, and what happens where one is absent, hangs or goes away.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { serverCommand } from '../servers/start.ts'
+import { startKeyring } from '../services/keyring.ts'
+import type { Sandbox } from './cli.ts'
+import { type Answer, place, userFile } from './hub.ts'
+
+const plain = serverCommand('plain')
+const CONFIG = { servers: { plain: { ...plain, env: { GIVEN: '${secret:NAME}' } }, none: plain } }
+
+function home(): Sandbox {
+  const { sandbox } = place()
+  sandbox.write(userFile(sandbox), JSON.stringify(CONFIG))
+  return sandbox
+}
+
+async function set(sandbox: Sandbox, input: string, env: Record<string, string>): Promise<Answer> {
+  const { code, stderr, json } = await sandbox.run(['secrets', 'set', 'NAME', '--json'], { input, env })
+  expect([code, stderr]).toEqual([0, ''])
+  return json
+}
+
+function keyFiles(folder: string): string[] {
+  return readdirSync(folder).filter((name) => /^secrets-.*\.key$/.test(name))
+}
+
+test('[C11] the key is in the keyring where one answers; when that is gone nothing is opened or begun anew, until it is back', async () => {
+  const sandbox = home()
+  const keyring = await startKeyring(sandbox.home)
+  const { env } = keyring
+  expect(await set(sandbox, 'the value', env)).toMatchObject({ protection: 'keyring' })
+  expect(keyFiles(join(sandbox.home, '.config/busbar'))).toEqual([])
+  expect((await sandbox.run(['secrets'], { env })).stdout).toContain(
+    'The key is in the keyring of this system.',
+  )
+  expect((await sandbox.run(['call', 'plain/env'], { env })).stdout).toContain('the value')
+  // A second home has a key of its own.
+  const second = { ...env, BUSBAR_HOME: join(sandbox.home, 'second') }
+  expect(await set(sandbox, 'another value', second)).toMatchObject({ protection: 'keyring' })
+  expect((await sandbox.run(['secrets', '--json'], { env })).json.secrets).toHaveLength(1)
+
+  await keyring.stop()
+  const file = join(sandbox.home, '.local/state/busbar/secrets.json')
+  const before = readFileSync(file)
+  // Without a bus there is nobody to ask, whoever could start the daemon.
+  const gone = {}
+  const locked = await sandbox.run(['call', 'plain/env', '--json'], { env: gone })
+  expect([locked.code, locked.error.code]).toEqual([1, 'SECRETS_LOCKED'])
+  expect(locked.error.message).toContain('the keyring of this system cannot be used')
+  const refused = await sandbox.run(['secrets', 'set', 'OTHER', '--json'], { input: 'x', env: gone })
+  expect([refused.code, refused.error.code]).toEqual([1, 'SECRETS_LOCKED'])
+  expect(readFileSync(file).equals(before)).toBe(true)
+  expect((await sandbox.run(['call', 'none/pid'], { env: gone })).code).toBe(0)
+  const doctor = await sandbox.run(['doctor', '--no-start', '--json'], { env: gone })
+  expect(doctor.error.code).toBe('SECRETS_LOCKED')
+
+  await keyring.start()
+  expect((await sandbox.run(['call', 'plain/env'], { env })).stdout).toContain('the value')
+})
+
+test('[C11] the key moves from a file to the keyring and back, and what it leaves is empty', async () => {
+  const sandbox = home()
+  const { env } = await startKeyring(sandbox.home)
+  const config = join(sandbox.home, '.config/busbar')
+  expect(await set(sandbox, 'the value', {})).toMatchObject({ protection: 'key-file' })
+  const moved = await sandbox.run(['secrets', 'protect', 'keyring', '--json'], { env })
+  expect([moved.code, moved.json]).toMatchObject([0, { protection: 'keyring', sealed: 1 }])
+  expect(keyFiles(config)).toEqual([])
+  expect((await sandbox.run(['secrets', '--json'])).error.code).toBe('SECRETS_LOCKED')
+  const back = await sandbox.run(['secrets', 'protect', 'file', '--json'], { env })
+  expect([back.code, back.json, back.stderr]).toMatchObject([0, { protection: 'key-file' }, ''])
+  expect(keyFiles(config)).toHaveLength(1)
+  expect((await sandbox.run(['call', 'plain/env'])).stdout).toContain('the value')
+})
+
+test('[C11] a keyring that never answers is left alone, and that is said', async () => {
+  const sandbox = home()
+  const sockets = new Set<Socket>()
+  // A bus that takes every connection and says nothing, as one does whose question nobody answers.
+  const bus = createServer((socket) => sockets.add(socket))
+  const path = join(sandbox.root, 'bus')
+  await new Promise<void>((resolve) => bus.listen(path, resolve))
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    bus.close()
+  })
+  const env = { DBUS_SESSION_BUS_ADDRESS: `unix:path=${path}` }
+  expect(await set(sandbox, 'the value', env)).toMatchObject({
+    protection: 'key-file',
+    because: expect.stringContaining('did not answer within a second'),
+  })
+  expect(sockets.size).toBeGreaterThan(0)
+  expect((await sandbox.run(['call', 'plain/env'], { env })).stdout).toContain('the value')
+})
