@@ -1,8 +1,17 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { Fault } from '../base/fault.ts'
 import { expandText, expandValue, isReference, missingVariables, variablesOf } from './expand.ts'
+import type { SecretReading } from './secret-reader.ts'
+
+const READINGS: Readonly<Record<string, SecretReading>> = {
+  KEPT: { kind: 'held', value: 's3cr3t ${TOKEN}', version: 1 },
+  'a.b-c': { kind: 'held', value: 'dotted', version: 1 },
+  BAD: { kind: 'unusable', fault: new Fault('SECRET_DAMAGED', 'damaged') },
+}
 
 const scope = {
+  secrets: { read: (name: string): SecretReading => READINGS[name] ?? { kind: 'missing' } },
   env: { TOKEN: 't0k', EMPTY: '', TRICK: '${TOKEN}', BUSBAR_INPUT_API_KEY: 'asked' },
   root: '/work/shop',
   home: '/home/ada',
@@ -25,7 +34,14 @@ const cases: [string, string, string | string[]][] = [
   ['folders', '${workspaceFolder}:${workspaceFolderBasename}:${userHome}', '/work/shop:shop:/home/ada'],
   ['no second pass over what a variable holds', '${TRICK}', '${TOKEN}'],
   ['shell text left alone', '${TOKEN%/} ${#x} $TOKEN ${a b} ${', '${TOKEN%/} ${#x} $TOKEN ${a b} ${'],
-  ['kinds nobody can fill as missing', '${secret:X} ${command:pick}', ['secret:X', 'command:pick']],
+  ['a secret, and not what it holds', 'Bearer ${secret:KEPT}', 'Bearer s3cr3t ${TOKEN}'],
+  ['a secret with dots', '${secret:a.b-c}', 'dotted'],
+  ['a secret that is not kept as missing', '${secret:NONE}', ['secret:NONE']],
+  ['a default in place of one that is not kept', '${secret:NONE:-x}', 'x'],
+  ['no default in place of one that was damaged', '${secret:BAD:-x}', ['secret:BAD']],
+  ['no variable in place of a secret', '${secret:TOKEN}', ['secret:TOKEN']],
+  ['names of other stores as missing', '${secret:op://a/b} ${secret:}', ['secret:op://a/b', 'secret:']],
+  ['kinds nobody can fill as missing', '${command:pick} ${file:x}', ['command:pick', 'file:x']],
   ['JSON text left alone', '{"a": {"b": 1}}', '{"a": {"b": 1}}'],
 ]
 for (const [title, text, expected] of cases)
@@ -45,13 +61,14 @@ test('[A3] expands every text inside a value and no key', () => {
 })
 
 test('[A4] tells what is missing without filling anything in', () => {
-  const value = { env: { A: '${NONE}' }, args: ['${TOKEN}', '${OTHER}'] }
+  const value = { env: { A: '${NONE}' }, args: ['${TOKEN}', '${OTHER}', '${secret:KEPT}'] }
   expect(missingVariables(value, scope)).toEqual(['NONE', 'OTHER'])
-  expect(variablesOf(value)).toEqual(['NONE', 'TOKEN', 'OTHER'])
+  expect(variablesOf(value)).toEqual(['NONE', 'TOKEN', 'OTHER', 'secret:KEPT'])
 })
 
 test('tells pure references from values', () => {
   expect(isReference('${TOKEN}')).toBe(true)
+  expect(isReference('${secret:TOKEN}')).toBe(true)
   expect(isReference('Bearer ${TOKEN}')).toBe(false)
   expect(isReference('${TOKEN:-hunter2}')).toBe(false)
   expect(isReference('')).toBe(false)
