@@ -9,7 +9,7 @@ import { keyFor } from '../base/sealed.ts'
 export type Protection = 'keyring' | 'key-file' | 'passphrase'
 
 /** The only one so far. Everything that is sealed names it, so an older one cannot be passed off as this. */
-export const FORMAT = 1
+const FORMAT = 1
 
 export interface Head {
   readonly format: typeof FORMAT

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Fault } from '../base/fault.ts'
 import { type Environment, type Places, placesOf } from '../base/places.ts'
-import { openSecrets, type Secrets } from './secrets.ts'
+import { type Held, openSecrets, type Secrets } from './secrets.ts'
 
 interface Case {
   readonly places: Places
@@ -48,7 +48,8 @@ test('keeps, gives back, lists and removes; nothing is made before the first one
   expect(readdirSync(places.state).filter((it) => it.startsWith('secrets.json'))).toEqual([])
 
   const version = await secrets.put('secret', 'A', 'the value')
-  expect(secrets.get('secret', 'A')).toEqual({ value: 'the value', version })
+  const held: Held | undefined = secrets.get('secret', 'A')
+  expect(held).toEqual({ value: 'the value', version })
   expect(secrets.protection).toBe('key-file')
   expect(secrets.because).toMatch(/no session bus/)
   await secrets.put('server:x', 'tokens', '')

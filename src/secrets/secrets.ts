@@ -19,7 +19,7 @@ export interface Held {
   readonly version: number
 }
 
-export interface ListedSecret {
+interface ListedSecret {
   readonly owner: string
   readonly field: string
   readonly version: number

@@ -10,6 +10,7 @@ import { PEOPLE, SECRET_NAME } from '../../config/secret-reader.ts'
 import type { Snapshot } from '../../config/snapshot.ts'
 import { settingsScope } from '../../config/status.ts'
 import { plain } from '../../config/tree.ts'
+import { passphraseOf } from '../../secrets/master-key.ts'
 import { openSecrets, type Protection, type Secrets } from '../../secrets/secrets.ts'
 import { command, type Group } from '../command.ts'
 import { gatewayRuns } from '../gateway-client.ts'
@@ -171,7 +172,7 @@ async function protect(session: Session, word: string): Promise<void> {
   // What cannot be opened cannot be sealed anew, and is said before anything is asked.
   const count = secrets.list().length
   const { env, places } = snapshot
-  const given = Boolean(env['BUSBAR_PASSPHRASE'] || env['BUSBAR_PASSPHRASE_FILE'])
+  const given = passphraseOf(env) !== undefined
   const asked = kind === 'passphrase' && (!given || secrets.kept === 'passphrase')
   const passphrase = asked ? await newPassphrase() : undefined
   const left = await secrets.protect(kind, passphrase)
