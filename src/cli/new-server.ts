@@ -90,7 +90,11 @@ export function warnSecrets(entry: NewServer, out: Output): void {
       if (typeof value === 'string' && !value.includes('${') && (isSecretName(name) || isSecretValue(value)))
         out.warn(`the value of ${name} looks like a secret and will stand in the file; better: ${flag(name)}`)
   }
-  look(entry['env'], (name) => `busbar secrets set ${name}, and write -e '${name}=\${secret:${name}}'`)
+  look(
+    entry['env'],
+    (name) =>
+      `export ${name}=… and write -e ${name}, or busbar secrets set ${name} and write -e '${name}=\${secret:${name}}'`,
+  )
   look(entry['headers'], (name) => `busbar secrets set NAME, and write -H '${name}: \${secret:NAME}'`)
 }
 

@@ -221,6 +221,7 @@ test('[C11] a value that looks like a secret is warned about, with the better wa
   expect(result.code).toBe(0)
   expect(result.stderr).toContain('looks like a secret')
   expect(result.stderr).toContain('-e API_TOKEN')
+  expect(result.stderr).toContain("busbar secrets set API_TOKEN and write -e 'API_TOKEN=${secret:API_TOKEN}'")
   expect(result.stderr + result.stdout).not.toContain('ghp_abcdefghij')
   expect((await sandbox.run(['get', 'x'])).stdout).not.toContain('ghp_abcdefghij')
 })
