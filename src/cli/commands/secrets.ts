@@ -2,6 +2,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import type { Places } from '../../base/places.ts'
+import { shellWord } from '../../base/shell-word.ts'
 import { nearest } from '../../base/suggest.ts'
 import { missingVariables } from '../../config/expand.ts'
 import { loadConfig } from '../../config/load.ts'
@@ -94,6 +95,8 @@ async function set(session: Session, name: string): Promise<void> {
       hint: 'letters, digits, "_", "-" and ".", such as GITHUB_TOKEN; the value is asked for',
     })
   const { snapshot, secrets } = await open(session)
+  // That nothing can be opened is said before anything is asked.
+  secrets.list()
   const value = await readSecret(`value of ${name}`, `busbar secrets set ${name} < FILE`)
   await secrets.put(PEOPLE, name, value)
   const users = secretUse(snapshot).get(name) ?? []
@@ -130,7 +133,7 @@ async function list(session: Session): Promise<void> {
   }
   session.out.answer(data, () => {
     const state = (damaged: boolean, name: string) =>
-      damaged ? `damaged: busbar secrets set ${name}` : 'kept'
+      damaged ? `damaged: busbar secrets set ${shellWord(name)}` : 'kept'
     const table = [
       ...rows.map((it) => [it.name, state(it.damaged, it.name), when(it.changed), it.users.join(', ')]),
       ...missing.map((it) => [it.name, `missing: busbar secrets set ${it.name}`, '', it.users.join(', ')]),
