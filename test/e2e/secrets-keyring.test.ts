@@ -4,6 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { placesOf } from '../../src/base/places.ts'
+import { openSecrets } from '../../src/secrets/secrets.ts'
 import { serverCommand } from '../servers/start.ts'
 import { startKeyring } from '../services/keyring.ts'
 import type { Sandbox } from './cli.ts'
@@ -75,6 +77,28 @@ test('[C11] the key moves from a file to the keyring and back, and what it leave
   expect([back.code, back.json, back.stderr]).toMatchObject([0, { protection: 'key-file' }, ''])
   expect(keyFiles(config)).toHaveLength(1)
   expect((await sandbox.run(['call', 'plain/env'])).stdout).toContain('the value')
+})
+
+test('[C11] who has secrets open goes on when their key moves to the keyring, and notices when it is gone', async () => {
+  const sandbox = home()
+  const keyring = await startKeyring(sandbox.home)
+  const env = sandbox.env(keyring.env)
+  const places = placesOf(env)
+  // Another passphrase, which nothing here needs, makes it another object than the one that moves the key.
+  const reader = await openSecrets(places, { ...env, BUSBAR_PASSPHRASE: 'not needed' })
+  const mover = await openSecrets(places, env)
+  await mover.put('secret', 'NAME', 'the value')
+  expect([mover.kept, mover.because]).toEqual(['keyring', undefined])
+  expect(reader.get('secret', 'NAME')?.value).toBe('the value')
+  await mover.protect('key-file')
+  expect(reader.get('secret', 'NAME')?.value).toBe('the value')
+  await mover.protect('keyring')
+  expect(reader.get('secret', 'NAME')?.value).toBe('the value')
+  await keyring.stop()
+  // It knows the key already.
+  expect(reader.get('secret', 'NAME')?.value).toBe('the value')
+  const late = await openSecrets(places, { ...sandbox.env(), BUSBAR_PASSPHRASE: 'not needed either' })
+  expect(() => late.get('secret', 'NAME')).toThrow(expect.objectContaining({ code: 'SECRETS_LOCKED' }))
 })
 
 test('[C11] a keyring that never answers is left alone, and that is said', async () => {
