@@ -5,8 +5,8 @@ import { statSync } from 'node:fs'
 import { Fault } from '../base/fault.ts'
 import { shellWord } from '../base/shell-word.ts'
 import type { Finding } from '../config/doctor.ts'
-import { PEOPLE } from '../config/secret-reader.ts'
 import type { Snapshot } from '../config/snapshot.ts'
+import { describeOwner } from '../secrets/owners.ts'
 import { secretsFile } from '../secrets/places.ts'
 import { openSecrets, type Secrets } from '../secrets/secrets.ts'
 import type { StartFinding } from './doctor-start.ts'
@@ -60,15 +60,13 @@ function entries(secrets: Secrets): Finding[] {
       message: `${count} secret${count === 1 ? '' : 's'} kept; the key: ${places[secrets.protection]}`,
     },
     ...damaged.map(({ owner, field }): Finding => {
-      const server = /^server:([^#]+)/.exec(owner)?.[1]
-      const remedy =
-        owner === PEOPLE ? `secrets set ${shellWord(field)}` : server && `login ${shellWord(server)}`
+      const { text, server, again } = describeOwner(owner, field)
       return {
         severity: 'error',
         check: 'secrets',
-        message: `${owner === PEOPLE ? `the secret ${field}` : `${field} of ${owner}`} was damaged or changed by somebody else`,
-        fix: remedy ? `busbar ${remedy}` : 'put the file of secrets back from a copy',
-        ...(server ? { server } : {}),
+        message: `${text} was damaged or changed by somebody else`,
+        fix: again,
+        ...(server === undefined ? {} : { server }),
       }
     }),
   ]

@@ -1,6 +1,7 @@
 // What `${secret:NAME}` stands for in one reading of the configuration, the same for as long as that reading is followed.
 
 import { Fault } from '../base/fault.ts'
+import { PEOPLE } from '../secrets/owners.ts'
 import type { Secrets } from '../secrets/secrets.ts'
 
 export type SecretReading =
@@ -12,9 +13,6 @@ export type SecretReading =
 export interface SecretReader {
   read(name: string): SecretReading
 }
-
-/** Whose the secrets are that people set; servers' tokens are their own. */
-export const PEOPLE = 'secret'
 
 /** What a secret may be called: what can stand in `${secret:…}` and in a shell without quotes. */
 export const SECRET_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,99}$/

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Fault } from '../base/fault.ts'
 import { type Environment, type Places, placesOf } from '../base/places.ts'
+import { describeOwner } from './owners.ts'
 import { type Held, openSecrets, type Secrets } from './secrets.ts'
 
 interface Case {
@@ -65,6 +66,17 @@ test('keeps, gives back, lists and removes; nothing is made before the first one
   expect(readdirSync(places.state).some((it) => it.endsWith('.key'))).toBe(false)
   expect(await secrets.remove('secret', 'A')).toBe(true)
   expect(secrets.get('secret', 'A')).toBeUndefined()
+})
+
+test('says of each owner what is damaged and how it is given again', () => {
+  const said = (owner: string, field: string) => Object.values(describeOwner(owner, field))
+  expect(said('secret', 'A')).toEqual(['the secret A', undefined, 'busbar secrets set A'])
+  expect(said('server:a', 'tokens')).toEqual(['what signing in to a left (tokens)', 'a', 'busbar login a'])
+  expect(said('server:a#my own', 'tokens')).toEqual([
+    'what signing in to a as my own left (tokens)',
+    'a',
+    "busbar login a --account 'my own'",
+  ])
 })
 
 test('is one object for everybody in a process', async () => {

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { Fault } from '../base/fault.ts'
 import { withLock } from '../base/lock.ts'
 import { type Environment, type Places, prepareFolder } from '../base/places.ts'
-import { shellWord } from '../base/shell-word.ts'
 import { SecretFile } from './file.ts'
 import { forgetKey, type Keeping, likelyProtection, makeAnyKey, makeKey, type NewKey } from './master-key.ts'
+import { describeOwner } from './owners.ts'
 import { keyFile } from './places.ts'
 import { Cipher, claimOf, type Entry, entryOf, type Protection, type SealedFile } from './sealed-file.ts'
 
@@ -256,11 +256,9 @@ function key({ owner, field }: { owner: string; field: string }): string {
 }
 
 function damagedFault(owner: string, field: string): Fault {
-  const server = /^server:([^#]+)/.exec(owner)?.[1]
-  const remedy = server === undefined ? `secrets set ${shellWord(field)}` : `login ${shellWord(server)}`
-  const what = owner === 'secret' ? `the secret ${field}` : `${field} of ${owner}`
-  return new Fault('SECRET_DAMAGED', `${what} was damaged or changed by somebody else`, {
-    hint: `give it again: busbar ${remedy}`,
-    ...(server === undefined ? {} : { server }),
+  const { text, server, again } = describeOwner(owner, field)
+  return new Fault('SECRET_DAMAGED', `${text} was damaged or changed by somebody else`, {
+    hint: `give it again: ${again}`,
+    server,
   })
 }

@@ -2,16 +2,16 @@
 
 import { Fault } from '../../base/fault.ts'
 import type { Places } from '../../base/places.ts'
-import { shellWord } from '../../base/shell-word.ts'
 import { nearest } from '../../base/suggest.ts'
 import { missingVariables } from '../../config/expand.ts'
 import { loadConfig } from '../../config/load.ts'
 import { secretsIn } from '../../config/missing.ts'
-import { PEOPLE, SECRET_NAME } from '../../config/secret-reader.ts'
+import { SECRET_NAME } from '../../config/secret-reader.ts'
 import type { Snapshot } from '../../config/snapshot.ts'
 import { settingsScope } from '../../config/status.ts'
 import { plain } from '../../config/tree.ts'
 import { passphraseOf } from '../../secrets/master-key.ts'
+import { describeOwner, PEOPLE } from '../../secrets/owners.ts'
 import { openSecrets, type Protection, type Secrets } from '../../secrets/secrets.ts'
 import { command, type Group } from '../command.ts'
 import { gatewayRuns } from '../gateway-client.ts'
@@ -132,14 +132,19 @@ async function list(session: Session): Promise<void> {
     others: others.map(timed),
   }
   session.out.answer(data, () => {
-    const state = (damaged: boolean, name: string) =>
-      damaged ? `damaged: busbar secrets set ${shellWord(name)}` : 'kept'
+    const state = (damaged: boolean, owner: string, field: string) =>
+      damaged ? `damaged: ${describeOwner(owner, field).again}` : 'kept'
     const table = [
-      ...rows.map((it) => [it.name, state(it.damaged, it.name), when(it.changed), it.users.join(', ')]),
+      ...rows.map((it) => [
+        it.name,
+        state(it.damaged, PEOPLE, it.name),
+        when(it.changed),
+        it.users.join(', '),
+      ]),
       ...missing.map((it) => [it.name, `missing: busbar secrets set ${it.name}`, '', it.users.join(', ')]),
       ...others.map((it) => [
         `${it.owner} ${it.field}`,
-        it.damaged ? 'damaged: sign in again' : 'kept',
+        state(it.damaged, it.owner, it.field),
         when(it.changed),
         '',
       ]),
