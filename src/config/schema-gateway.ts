@@ -17,6 +17,10 @@ const limits = z.strictObject({
   rate: about('How often one agent may ask, e.g. `100/s`; default: as often as it likes.', requestRate),
   sessions: about('Sessions of one agent.', z._default(count, 256)),
   sessionIdle: about('How long a session that nobody uses is kept.', z._default(duration, 30 * 60_000)),
+  parked: about(
+    'How long a call waits for a modern client that was asked something and has to come back with the answer.',
+    z._default(duration, 10 * 60_000),
+  ),
   streams: about('Streams of one agent that stay open.', z._default(count, 64)),
   failedSignIns: about(
     'Wrong tokens from one address in a minute, before further wrong ones are turned away.',

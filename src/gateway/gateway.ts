@@ -64,6 +64,7 @@ export class Gateway {
       key: sessionKey(ownerToken(hub.places, hub.snapshot.env)),
       mostSessions: () => this.#settings.limits.sessions,
       sessionIdle: () => this.#settings.limits.sessionIdle,
+      parked: () => this.#settings.limits.parked,
       report: options.report,
     })
     this.metrics.sessions = () => this.#endpoint.sessions.size

@@ -3,10 +3,13 @@
 import { Fault } from '../base/fault.ts'
 import { isRecord } from '../base/record.ts'
 import type { Stop } from '../base/stop.ts'
-import type { Asker } from '../connect/asker.ts'
+import type { Asker, Given } from '../connect/asker.ts'
 import { find, memberValue, type ReplyMessage, requestOf, slice } from '../wire/message.ts'
 import { type RawParams, withTexts } from '../wire/params.ts'
 import { scanObject } from '../wire/scan.ts'
+import { refusal, step } from './translation.ts'
+import { CALLS } from './translation-calls.ts'
+import { SERVERS } from './translation-questions.ts'
 
 /** Asks the client what the server wants to know; the parameters for the server's next try. */
 export async function answerInputs(
@@ -15,6 +18,9 @@ export async function answerInputs(
   params: RawParams,
   stop: Stop,
 ): Promise<RawParams> {
+  const state = stop.aborted ? 'cancelled' : 'under way'
+  if (!step(CALLS, state, 'question in the answer', ERAS).effects.includes('push and ask again'))
+    throw new Fault('CALL_CANCELLED', 'it was cancelled before its client could be asked')
   const result = memberValue(reply, 'result')
   const requests = isRecord(result) && isRecord(result['inputRequests']) ? result['inputRequests'] : {}
   const answers = await Promise.all(
@@ -23,25 +29,32 @@ export async function answerInputs(
       return `${JSON.stringify(key)}:${await answerTo(asker, String(method), asked, stop)}`
     }),
   )
-  const state = requestStateOf(reply)
+  const own = requestStateOf(reply)
   return withTexts(params, {
     inputResponses: `{${answers.join(',')}}`,
     // Byte for byte: only the server knows what it means.
-    ...(state === undefined ? {} : { requestState: state }),
+    ...(own === undefined ? {} : { requestState: own }),
   })
 }
 
 // --- internal ---
 
+const ERAS = { client: 'legacy', server: 'modern' } as const
+
 /** The text of the answer. */
 async function answerTo(asker: Asker, method: string, params: unknown, stop: Stop): Promise<string> {
   const given = await asker.question(requestOf(method, params), stop)
-  if ('reply' in given && given.reply.kind === 'result')
-    return slice(given.reply, 'result')?.toString('utf8') ?? '{}'
-  if ('result' in given) return JSON.stringify(given.result)
-  const error = 'error' in given ? given.error : memberValue(given.reply, 'error')
-  const reason = isRecord(error) ? error['message'] : undefined
-  throw new Fault('NOT_SUPPORTED', `the server asks for ${method}, and the client cannot answer: ${reason}`)
+  const isResult = 'result' in given || ('reply' in given && given.reply.kind === 'result')
+  for (const effect of step(SERVERS, 'waits', isResult ? 'result' : 'error', ERAS).effects)
+    if (typeof effect === 'object')
+      throw refusal({ ...effect, why: `${effect.why} ${method}: ${reasonOf(given)}` })
+  if ('reply' in given) return slice(given.reply, 'result')?.toString('utf8') ?? '{}'
+  return 'result' in given ? JSON.stringify(given.result) : '{}'
+}
+
+function reasonOf(given: Given): unknown {
+  const error = 'reply' in given ? memberValue(given.reply, 'error') : 'error' in given && given.error
+  return isRecord(error) ? error['message'] : undefined
 }
 
 function requestStateOf(reply: ReplyMessage): string | undefined {

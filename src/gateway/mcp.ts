@@ -34,6 +34,8 @@ export interface EndpointOptions {
   readonly mostSessions: () => number
   /** Milliseconds after which an idle session is forgotten. */
   readonly sessionIdle: () => number
+  /** Milliseconds for which a call waits for a client that has to come back with an answer. */
+  readonly parked: () => number
   /** Told of errors that are ours alone. */
   readonly report: (error: unknown) => void
 }
@@ -58,7 +60,10 @@ export class McpEndpoint {
     this.#options = options
     const { key, mostSessions: most, sessionIdle: idle } = options
     this.sessions = new Sessions({ key, most, idle, forwarding: this.forwarding })
-    this.#passing = new Passing(hub, new Parking(key, this.forwarding))
+    this.#passing = new Passing(
+      hub,
+      new Parking({ key, forwarding: this.forwarding, patience: options.parked }),
+    )
     this.#watches = new Watches(hub)
     this.#subscribing = new Subscribing(hub, this.#passing, this.#watches)
     const people = { [Symbol.iterator]: () => this.#people() }

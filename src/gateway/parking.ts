@@ -1,258 +1,118 @@
 // A legacy server asks in the middle of a request; a modern client is asked in the answer, and asks again with what the
 // server wanted to know. Until then the request is parked: it stays under way with the server, and nobody waits for it.
 
-import { randomHex, sha256 } from '../base/digest.ts'
-import { Fault } from '../base/fault.ts'
-import { keyFor, seal, unseal } from '../base/sealed.ts'
-import { Stopper } from '../base/stop.ts'
-import { canonicalArguments } from '../call/arguments.ts'
-import type { Asker } from '../connect/asker.ts'
+import { keyFor } from '../base/sealed.ts'
 import { agentOf } from '../policy/access.ts'
 import { ASKING_METHODS, META } from '../wire/era.ts'
-import { find, type Id, type ReplyMessage, readMessage } from '../wire/message.ts'
-import { param, type RawParams, withoutParams } from '../wire/params.ts'
-import { scanObject } from '../wire/scan.ts'
-import { type Asked, callerOf } from './asked.ts'
+import type { Asked } from './asked.ts'
+import { type Lot, ParkedCall } from './parked-call.ts'
 import type { Answered } from './pass.ts'
-import { type Forwarding, forwardQuestion, type Question } from './questions.ts'
-import { type Askable, askableOf, canBeAsked } from './session-id.ts'
+import type { Forwarding } from './questions.ts'
+import { digestOf, factsOf, openState, returning, sealState } from './request-state.ts'
+import { askableOf, canBeAsked } from './session-id.ts'
+import { refusal, step } from './translation.ts'
+import { CALLS, type CallEvent, type CallState, MOST_PARKED } from './translation-calls.ts'
 
-/** Milliseconds for which a client may think about an answer. */
-const PATIENCE = 10 * 60_000
-/** As many may be parked for one agent. */
-const MOST = 256
 const MOST_OVER = 10_000
-const MARK = 'busbar.'
 
 /** What the client is told before the answer: what to ask, and what to come back with. */
-export interface Inputs {
+interface Inputs {
   readonly inputRequests: Readonly<Record<string, object>>
   readonly requestState: string
 }
 
-export class Parking {
+export interface ParkingOptions {
+  readonly key: Buffer
+  readonly forwarding: Forwarding
+  /** Milliseconds for which a client may think about an answer. */
+  readonly patience: () => number
+}
+
+export class Parking implements Lot {
   readonly #key: Buffer
   readonly #forwarding: Forwarding
-  readonly #patience: number
-  readonly #parked = new Map<string, ParkedCall>()
-  /** Those that were answered, so that who comes once more is told so. */
-  readonly #over = new Set<string>()
+  readonly #patience: () => number
+  readonly #parked = new Map<string, { readonly call: ParkedCall; readonly timer: NodeJS.Timeout }>()
+  /** What became of states that are worth nothing any more, so that who comes with one is told so. */
+  readonly #over = new Map<string, 'used' | 'expired'>()
 
-  constructor(key: Buffer, forwarding: Forwarding, patience: number = PATIENCE) {
+  constructor({ key, forwarding, patience }: ParkingOptions) {
     this.#key = keyFor('parked calls', key)
     this.#forwarding = forwarding
     this.#patience = patience
   }
 
-  /** The call that a client comes back to, or a new one; undefined when it can be asked nothing. Throws when it may not. */
+  /** The call that its client comes back to now, or a new one; undefined when it can be asked nothing. Throws when it may not. */
   callOf(asked: Asked, server: string): ParkedCall | undefined {
-    const { params, message } = asked
-    if (!ASKING_METHODS.has(message.method)) return undefined
-    const askable = askableOf(params.meta?.[META.capabilities])
-    return this.#resumed(asked) ?? (canBeAsked(askable) ? this.#begun(asked, server, askable) : undefined)
+    if (!ASKING_METHODS.has(asked.message.method)) return undefined
+    const returned = this.#returned(asked)
+    if (returned) return returned
+    const askable = askableOf(asked.params.meta?.[META.capabilities])
+    if (!canBeAsked(askable)) return undefined
+    if (this.#isFull(asked)) refuse('new', 'begins as one too many')
+    return new ParkedCall({ server, forwarding: this.#forwarding, lot: this })
   }
 
-  /** Keeps a call whose client has been asked something. */
-  park(call: ParkedCall): Inputs {
-    this.#parked.set(call.id, call)
-    call.until = setTimeout(() => {
-      this.#parked.delete(call.id)
-      call.giveUp()
-    }, this.#patience).unref()
-    const claims = [call.id, call.agent, call.digest, call.round, Date.now() + this.#patience]
-    return { inputRequests: call.inputRequests, requestState: `${MARK}${seal(claims, this.#key)}` }
+  /** What the server answers to a request, or what its client is asked first. `forward` is called for a new call only. */
+  async reached(
+    call: ParkedCall,
+    asked: Asked,
+    forward: () => Promise<Answered>,
+  ): Promise<Answered | Inputs> {
+    const reached = await (call.state === 'new' ? call.begins(asked, forward) : call.comesBack(asked))
+    return reached === 'asked' ? this.#inputsFor(call, asked) : reached
+  }
+
+  enter(call: ParkedCall): void {
+    const timer = setTimeout(() => call.tell('time is over'), this.#patience())
+    this.#parked.set(call.id, { call, timer: timer.unref() })
+  }
+
+  leave(call: ParkedCall, how: 'used' | 'expired'): void {
+    clearTimeout(this.#parked.get(call.id)?.timer)
+    this.#parked.delete(call.id)
+    const [oldest] = this.#over.keys()
+    if (this.#over.size >= MOST_OVER && oldest !== undefined) this.#over.delete(oldest)
+    this.#over.set(`${call.id} ${call.round}`, how)
   }
 
   close(): void {
-    for (const call of this.#parked.values()) {
-      clearTimeout(call.until)
-      call.giveUp()
-    }
-    this.#parked.clear()
+    for (const { call } of [...this.#parked.values()]) call.tell('end for good')
   }
 
   // --- internal ---
 
-  /** A request that may have to wait for its client. */
-  #begun(asked: Asked, server: string, askable: Askable): ParkedCall {
-    const own = [...this.#parked.values()].filter(({ agent }) => agent === agentOf(asked.actor))
-    if (own.length >= MOST)
-      throw new Fault('GATEWAY_LIMIT', `${MOST} calls wait for answers of this agent's client`)
-    return new ParkedCall(asked, server, askable, this.#forwarding)
+  #inputsFor({ id, round, inputRequests }: ParkedCall, asked: Asked): Inputs {
+    const until = Date.now() + this.#patience()
+    const claims = { id, round, agent: agentOf(asked.actor), digest: digestOf(asked), until }
+    return { inputRequests, requestState: sealState(claims, this.#key) }
+  }
+
+  #isFull({ actor }: Asked): boolean {
+    if (this.#parked.size < MOST_PARKED) return false
+    const own = [...this.#parked.values()].filter(({ call }) => call.agent === agentOf(actor))
+    return own.length >= MOST_PARKED
   }
 
   /** Undefined when the client does not speak of a call of ours. */
-  #resumed(asked: Asked): ParkedCall | undefined {
-    const state = param(asked.params, 'requestState')
-    if (typeof state !== 'string' || !state.startsWith(MARK)) return undefined
-    const claims = unseal(state.slice(MARK.length), this.#key)
-    if (claims === undefined) throw invalid('was not made here')
-    const [id, agent, digest, round, until] = claims as [string, string, string, number, number]
-    if (agent !== agentOf(asked.actor)) throw invalid("is somebody else's")
-    if (digest !== digestOf(asked)) throw invalid('belongs to another request')
-    if (Date.now() > until) throw invalid('has expired')
-    const call = this.#parked.get(id)
-    if (this.#over.has(`${id} ${round}`)) throw invalid('was used already')
-    if (call === undefined)
-      throw new Fault(
-        'CONNECTION_LOST',
-        'this call is not waited for any more; whether it was done is not known',
-        {
-          hint: 'look before you make it again',
-        },
-      )
-    if (call.round !== round) throw invalid('was used already')
-    this.#parked.delete(id)
-    this.#use(`${id} ${round}`)
-    clearTimeout(call.until)
-    call.resume(asked)
-    return call
-  }
-
-  #use(state: string): void {
-    const [oldest] = this.#over
-    if (this.#over.size >= MOST_OVER && oldest !== undefined) this.#over.delete(oldest)
-    this.#over.add(state)
-  }
-}
-
-interface Waiting {
-  readonly request: object
-  readonly question: Question
-}
-
-/** One request of a modern client, whoever waits for it at the moment. */
-export class ParkedCall {
-  readonly id: string = randomHex(16)
-  readonly agent: string
-  readonly digest: string
-  readonly stop: Stopper = new Stopper()
-  readonly asker: Asker
-  until: NodeJS.Timeout | undefined
-  /** What the server does about it. */
-  work: Promise<Answered> | undefined
-  /** How often its client was asked. */
-  round = 0
-  #asked: Asked
-  #askable: Askable
-  #next = 1
-  readonly #questions = new Map<Id, Question>()
-  readonly #waiting = new Map<Id, Waiting>()
-  #wake: (() => void) | undefined
-
-  constructor(asked: Asked, server: string, askable: Askable, forwarding: Forwarding) {
-    this.#asked = asked
-    this.agent = agentOf(asked.actor)
-    this.digest = digestOf(asked)
-    this.#askable = askable
-    this.asker = {
-      canAnswer: true,
-      question: (message, stop) =>
-        forwardQuestion(forwarding, {
-          server,
-          caller: callerOf(this.#asked),
-          askable: this.#askable,
-          message,
-          stop,
-          id: this.#next++,
-          send: (body) => this.#add(body),
-          expect: (id, question) => void this.#questions.set(id, question),
-          forget: (id) => {
-            this.#questions.delete(id)
-            this.#waiting.delete(id)
-          },
-        }),
-      remark: (message) => this.#asked.reply.notify(message.bytes),
-    }
-  }
-
-  /** The request that its client waits for at the moment. */
-  get asked(): Asked {
-    return this.#asked
-  }
-
-  get inputRequests(): Record<string, object> {
-    return Object.fromEntries([...this.#waiting].map(([id, { request }]) => [`q${id}`, request]))
-  }
-
-  /** Its answer, or undefined when its client has to be asked first. */
-  async next(work: Promise<Answered>): Promise<Answered | undefined> {
-    const asks = new Promise<undefined>((resolve) => {
-      this.#wake = () => resolve(undefined)
-      if (this.#waiting.size > 0) this.#wake()
-    })
-    const first = await Promise.race([work, asks])
-    this.#wake = undefined
-    if (first !== undefined) return first
-    this.round += 1
-    return undefined
-  }
-
-  /** Its client has come back, with answers to some of what it was asked. */
-  resume(asked: Asked): void {
-    this.#asked = asked
-    const answers = answersIn(asked.params)
-    for (const [id, { question }] of [...this.#waiting]) {
-      const answer = answers.get(`q${id}`)
-      if (answer === undefined) continue
-      this.#waiting.delete(id)
-      this.#questions.delete(id)
-      question.answer({ reply: answer })
-    }
-  }
-
-  /** Nobody comes back for it. */
-  giveUp(): void {
-    for (const { question } of this.#waiting.values())
-      question.answer({ error: { code: -32603, message: 'the client did not answer in time' } })
-    this.#waiting.clear()
-    this.stop.abort()
-  }
-
-  // --- internal ---
-
-  #add(body: Buffer): boolean {
-    const message = readMessage(body)
-    if (message.kind !== 'request') return true
-    const question = this.#questions.get(message.id)
-    if (question === undefined) return false
-    const { method, params } = JSON.parse(body.toString('utf8'))
-    this.#waiting.set(message.id, { request: { method, params: params ?? {} }, question })
-    this.#wake?.()
-    return true
+  #returned(asked: Asked): ParkedCall | undefined {
+    const claims = openState(asked, this.#key)
+    if (claims === undefined) return undefined
+    if (claims === 'forged') return refuse('new', 'comes back with a forged state')
+    const { call } = this.#parked.get(claims.id) ?? {}
+    const over = this.#over.get(`${claims.id} ${claims.round}`)
+    const event = returning(claims, { ...factsOf(asked), now: Date.now(), round: call?.round, over })
+    return event === 'comes back' ? call : refuse(call?.state ?? 'new', event)
   }
 }
 
 // --- internal ---
 
-/** What differs between a request and the same one asked again. */
-const CHANGING: ReadonlySet<string> = new Set(['inputResponses', 'requestState', '_meta'])
+const ERAS = { client: 'modern', server: 'legacy' } as const
 
-function digestOf({ message, scope, params }: Asked): string {
-  const text = canonicalArguments(Buffer.from(withoutParams(params, CHANGING)))
-  return sha256(`${scope ?? ''}\n${message.method}\n${text}`)
+/** What the table says about a request that does not become a call. */
+function refuse(state: CallState, event: CallEvent): undefined {
+  for (const effect of step(CALLS, state, event, ERAS).effects)
+    if (typeof effect === 'object') throw refusal(effect)
+  throw new Error(`${event} is not refused`)
 }
-
-function invalid(reason: string): Fault {
-  return new Fault('REQUEST_STATE_INVALID', `requestState ${reason}`, {
-    hint: 'make the call anew, without it',
-  })
-}
-
-/** The answers by what they answer, each as if a client had sent it by itself. */
-function answersIn(params: RawParams): Map<string, ReplyMessage> {
-  const member = params.members.find(({ key }) => key === 'inputResponses')
-  const bytes = member && params.bytes.subarray(member.start, member.end)
-  const scan = bytes && scanObject(bytes)
-  const found = new Map<string, ReplyMessage>()
-  if (bytes === undefined || !scan?.ok) return found
-  for (const { key } of scan.members) {
-    const at = find(scan.members, key)
-    const message = at && readMessage(Buffer.concat([START, bytes.subarray(at.start, at.end), END]))
-    if (message?.kind === 'result') found.set(key, message)
-  }
-  return found
-}
-
-const START = Buffer.from('{"jsonrpc":"2.0","id":0,"result":')
-const END = Buffer.from('}')

@@ -16,10 +16,13 @@ import type { RawParams } from '../wire/params.ts'
 import { type Asked, callerOf } from './asked.ts'
 import { statusOf } from './faults.ts'
 import { answerInputs } from './inputs.ts'
-import type { ParkedCall, Parking } from './parking.ts'
+import type { ParkedCall } from './parked-call.ts'
+import type { Parking } from './parking.ts'
 import { TaskBook } from './tasks.ts'
 import { judgedPage } from './tool-page.ts'
 import { answerFor, notificationFor } from './translate.ts'
+import { step } from './translation.ts'
+import { CALLS } from './translation-calls.ts'
 
 /** What is asked of the server, where that is not word for word what the client asked. */
 export interface Renamed {
@@ -33,6 +36,8 @@ export interface Answered {
   readonly reply: ReplyMessage
   /** The era of the server. */
   readonly era: Era
+  /** Whether it is a question. */
+  readonly asks: boolean
 }
 
 interface Stream {
@@ -59,7 +64,7 @@ export class Passing {
   /** Answers with what the server answers. Throws why it does not. */
   async pass(asked: Asked, server: string, renamed: Renamed = asked): Promise<void> {
     const call = asked.modern ? this.#parking.callOf(asked, server) : undefined
-    if (call) await this.#parkable(call, server, renamed)
+    if (call) await this.#parkable(call, asked, server, renamed)
     else answer(asked, await this.ask(asked, server, renamed))
   }
 
@@ -72,10 +77,10 @@ export class Passing {
   ): Promise<Answered> {
     const { actor, message, modern, session } = asked
     const { id, method } = message
-    const begun = session?.begin(id, asked.reply, server)
+    // A call that may be parked listens by itself, to whoever waits for it.
+    const begun = call ? undefined : session?.begin(id, asked.reply, server)
     const stop = call?.stop ?? begun ?? new Stopper()
-    if (call) begun?.addEventListener('abort', () => call.stop.abort())
-    else stopWith(asked, stop)
+    const forget = call ? undefined : stopWith(asked, stop)
     const asker = call?.asker ?? (modern ? undefined : session?.asker(server))
     const stream = method === 'subscriptions/listen' ? { actor, server, stop } : undefined
     if (stream) {
@@ -98,15 +103,17 @@ export class Passing {
           asker,
           told: modern ? undefined : session?.told,
           answers:
-            !modern && asker?.canAnswer
+            asker?.canAnswer && isPushed(modern)
               ? (reply, before) => answerInputs(asker, reply, before, stop)
               : undefined,
         },
       )
-      if (from === 'modern' && modern) await this.#agreed(actor, server, method, answer, stop)
+      const asks = from === 'modern' && modern && asksFirst(method, answer)
+      if (asks) await this.#agreed(actor, server, answer, stop)
       const judged = this.#judged(asked, server, answer)
-      return { reply: shorten ? shorten(judged) : judged, era: from }
+      return { reply: shorten ? shorten(judged) : judged, era: from, asks }
     } finally {
+      forget?.()
       if (begun) session?.finish(id, begun)
       if (stream) this.#streams.delete(stream)
     }
@@ -125,15 +132,11 @@ export class Passing {
   // --- internal ---
 
   /** A request whose client may have to be asked first: then that is the answer, and it comes back with what it knows. */
-  async #parkable(call: ParkedCall, server: string, renamed: Renamed): Promise<void> {
-    const { asked } = call
-    stopWith(asked, call.stop)
-    call.work ??= this.ask(asked, server, renamed, call)
-    // Nobody may be waiting for it when it fails.
-    call.work.catch(() => undefined)
-    const answered = await call.next(call.work)
-    if (answered) answer(asked, answered)
-    else asked.reply.result(asked.message.id, { resultType: 'input_required', ...this.#parking.park(call) })
+  async #parkable(call: ParkedCall, asked: Asked, server: string, renamed: Renamed): Promise<void> {
+    const forward = () => this.ask(asked, server, renamed, call)
+    const reached = await this.#parking.reached(call, asked, forward)
+    if ('reply' in reached) answer(asked, reached)
+    else asked.reply.result(asked.message.id, { resultType: 'input_required', ...reached })
   }
 
   #judged(asked: Asked, server: string, answer: ReplyMessage): ReplyMessage {
@@ -151,14 +154,7 @@ export class Passing {
   }
 
   /** A modern server asks for the use of a model in its answer; a person agrees before the client reads that. */
-  async #agreed(
-    actor: Actor,
-    server: string,
-    method: string,
-    answer: ReplyMessage,
-    stop: Stopper,
-  ): Promise<void> {
-    if (!asksFirst(method, answer)) return
+  async #agreed(actor: Actor, server: string, answer: ReplyMessage, stop: Stopper): Promise<void> {
     const result = memberValue(answer, 'result') as Record<string, unknown>
     const requests = isRecord(result['inputRequests']) ? result['inputRequests'] : {}
     const samples = Object.values(requests)
@@ -191,14 +187,36 @@ function tell({ message, params, session, reply }: Asked, notification: Notifica
   reply.notify(notificationFor(notification, { id: message.id, progressToken }))
 }
 
+/** Whether a client's going away means that it wants no answer any more; as the table has it. */
+const CANCELS_BY_LEAVING = { legacy: cancelsByLeaving('legacy'), modern: cancelsByLeaving('modern') }
+
+function cancelsByLeaving(client: Era): boolean {
+  return step(CALLS, 'under way', 'client leaves', { client, server: 'legacy' }).effects.includes('cancel')
+}
+
+/** Whether what a modern server asks in its answer is put to the client in the middle of its request. */
+const PUSHED = { legacy: pushes('legacy'), modern: pushes('modern') }
+
+function pushes(client: Era): boolean {
+  const { effects } = step(CALLS, 'under way', 'question in the answer', { client, server: 'modern' })
+  return effects.includes('push and ask again')
+}
+
+function isPushed(modern: boolean): boolean {
+  return modern ? PUSHED.modern : PUSHED.legacy
+}
+
 /**
- * A modern client that goes away has cancelled. A legacy one says so, and may come back for the answer; without a session
- * it could not say so in a way that means this request and no other.
+ * Stops with the client, where its going away means that. A legacy one says so, and may come back for the answer; without
+ * a session it could not say so in a way that means this request and no other.
  */
-function stopWith({ modern, gone }: Asked, stop: Stopper): void {
-  if (!modern) return
-  if (gone.aborted) stop.abort()
-  gone.addEventListener('abort', () => stop.abort())
+function stopWith({ modern, gone }: Asked, stop: Stopper): (() => void) | undefined {
+  if (!(modern ? CANCELS_BY_LEAVING.modern : CANCELS_BY_LEAVING.legacy)) return undefined
+  const abort = () => stop.abort()
+  if (gone.aborted) abort()
+  gone.addEventListener('abort', abort)
+  // A line outlives what is asked on it.
+  return () => gone.removeEventListener('abort', abort)
 }
 
 /** What is answered to a request about something that nobody has. */

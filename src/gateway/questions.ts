@@ -7,22 +7,37 @@ import type { Consented } from '../call/consent.ts'
 import type { Caller } from '../call/own-instance.ts'
 import type { Given } from '../connect/asker.ts'
 import type { Actor } from '../policy/access.ts'
-import { ERROR } from '../wire/era.ts'
+import { ERROR, type Era } from '../wire/era.ts'
 import {
   find,
   type Id,
   memberValue,
   type NotificationMessage,
+  type ReplyMessage,
   type RequestMessage,
   slice,
 } from '../wire/message.ts'
 import type { Askable } from './session-id.ts'
+import { step } from './translation.ts'
+import {
+  QUESTIONS,
+  type QuestionEffect,
+  type QuestionEvent,
+  type QuestionState,
+} from './translation-questions.ts'
 
 /** A question that a client has yet to answer. */
 export interface Question {
   readonly progressToken: unknown
-  answer(given: Given): void
+  /** Something happened to it: see the table. */
+  tell(event: QuestionEvent, what?: What): void
   progress(message: NotificationMessage): void
+}
+
+/** What the client said, or why it was not asked. */
+interface What {
+  readonly reply?: ReplyMessage
+  readonly reason?: string
 }
 
 export interface Forwarding {
@@ -36,14 +51,16 @@ export interface Forwarding {
 
 interface Asking {
   readonly server: string
+  /** The era of the client. */
+  readonly client: Era
   readonly caller: Caller
   readonly askable: Askable
   readonly message: RequestMessage
   readonly stop: Stop
   /** Under which number the client is asked. */
   readonly id: number
-  /** False when it cannot reach the client. */
-  send(body: Buffer): boolean
+  /** Sends the client something, or puts it into its next answer. False when that cannot reach it. */
+  show(body: Buffer): boolean
   expect(id: Id, question: Question): void
   forget(id: Id): void
 }
@@ -51,19 +68,26 @@ interface Asking {
 /** Never rejects: a server is always answered. */
 export async function forwardQuestion(forwarding: Forwarding, asking: Asking): Promise<Given> {
   const { message, askable, server, caller, stop } = asking
+  const question = new PutQuestion(forwarding, asking)
+  stop.addEventListener('abort', () => question.tell('server takes it back', { reason: 'withdrawn' }))
+  if (stop.aborted) question.tell('server takes it back', { reason: 'withdrawn' })
   try {
-    const params = memberValue(message, 'params') as Record<string, unknown> | undefined
-    const wrong = refusal(message.method, params, askable)
-    if (wrong !== undefined) return { error: { code: ERROR.methodNotFound, message: wrong } }
-    if (message.method !== 'sampling/createMessage') return await ask(forwarding, asking, params)
-    const text = slice(message, 'params')?.toString() ?? '{}'
-    const consented = await forwarding.consent(caller.actor, server, text, stop)
-    const given = await ask(forwarding, asking, params)
-    if ('reply' in given) await consented.answered(given.reply)
-    else await consented.failed(new Fault('CALL_CANCELLED', UNANSWERED))
-    return given
+    const wrong = refusal(message.method, question.params, askable)
+    if (question.state === 'over') return await question.given
+    if (wrong !== undefined) question.tell('client cannot answer', { reason: wrong })
+    else if (message.method !== 'sampling/createMessage') question.tell('may be asked')
+    else {
+      const text = slice(message, 'params')?.toString() ?? '{}'
+      const consented = await forwarding.consent(caller.actor, server, text, stop)
+      question.tell('may be asked')
+      const given = await question.given
+      if ('reply' in given) await consented.answered(given.reply)
+      else await consented.failed(new Fault('CALL_CANCELLED', UNANSWERED))
+    }
+    return await question.given
   } catch (error) {
     const reason = error instanceof Fault ? error.message : 'something went wrong in Busbar itself'
+    question.tell('person refuses', { reason })
     return { error: { code: ERROR.internal, message: reason } }
   }
 }
@@ -72,31 +96,67 @@ export async function forwardQuestion(forwarding: Forwarding, asking: Asking): P
 
 const UNANSWERED = 'the client did not answer'
 
-function ask(
-  forwarding: Forwarding,
-  { server, caller, message, stop, id, send, expect, forget }: Asking,
-  params: Record<string, unknown> | undefined,
-): Promise<Given> {
-  return new Promise((resolve) => {
-    const meta = params?.['_meta'] as { progressToken?: unknown } | undefined
-    expect(id, {
-      progressToken: meta?.progressToken,
-      answer: resolve,
-      progress: (progress) => forwarding.tell(server, progress, caller),
-    })
-    const withdraw = () => {
-      forget(id)
-      const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } }
-      send(Buffer.from(JSON.stringify(cancelled)))
-      resolve({ error: { code: ERROR.internal, message: 'withdrawn' } })
-    }
-    if (stop.aborted) return withdraw()
-    stop.addEventListener('abort', withdraw, { once: true })
-    if (send(underId(message, id))) return
-    forget(id)
-    resolve({ error: { code: ERROR.internal, message: 'the client cannot be reached at this moment' } })
+class PutQuestion implements Question {
+  readonly #forwarding: Forwarding
+  readonly #asking: Asking
+  #state: QuestionState = 'put'
+  #resolve: ((given: Given) => void) | undefined
+  /** What the server is answered. */
+  readonly given: Promise<Given> = new Promise((resolve) => {
+    this.#resolve = resolve
   })
+  readonly params: Record<string, unknown> | undefined
+
+  constructor(forwarding: Forwarding, asking: Asking) {
+    this.#forwarding = forwarding
+    this.#asking = asking
+    this.params = memberValue(asking.message, 'params') as Record<string, unknown> | undefined
+  }
+
+  get state(): QuestionState {
+    return this.#state
+  }
+
+  get progressToken(): unknown {
+    return (this.params?.['_meta'] as { progressToken?: unknown } | undefined)?.progressToken
+  }
+
+  progress(message: NotificationMessage): void {
+    const { server, caller } = this.#asking
+    this.#forwarding.tell(server, message, caller)
+  }
+
+  tell(event: QuestionEvent, what: What = {}): void {
+    const { client, id, forget } = this.#asking
+    // To a client it makes no difference who wants to know.
+    const { next, effects } = step(QUESTIONS, this.#state, event, { client, server: 'legacy' })
+    this.#state = next
+    if (next === 'over') forget(id)
+    for (const effect of effects) this.#carryOut(effect, what)
+  }
+
+  #carryOut(effect: QuestionEffect, { reply, reason = UNANSWERED }: What): void {
+    const { id, message, show, expect } = this.#asking
+    switch (effect) {
+      case 'push':
+      case 'put in the answer':
+        expect(id, this)
+        if (!show(underId(message, id)))
+          this.tell('client out of reach', { reason: 'the client cannot be reached at this moment' })
+        return
+      case 'take back':
+        show(Buffer.from(JSON.stringify({ ...WITHDRAWAL, params: { requestId: id } })))
+        return
+      case 'take to the server':
+        if (reply) this.#resolve?.({ reply })
+        return
+      default:
+        this.#resolve?.({ error: { code: effect.decline, message: reason } })
+    }
+  }
 }
+
+const WITHDRAWAL = { jsonrpc: '2.0', method: 'notifications/cancelled' }
 
 /** Why the client is not asked. */
 function refusal(

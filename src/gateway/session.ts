@@ -152,9 +152,8 @@ export class Session implements Hearer {
 
   /** An answer of the client to something it was asked. */
   answered(reply: ReplyMessage): void {
-    const question = this.#questions.get(reply.id)
-    this.#questions.delete(reply.id)
-    question?.answer({ reply })
+    const event = reply.kind === 'result' ? 'client answers' : 'client fails'
+    this.#questions.get(reply.id)?.tell(event, { reply })
   }
 
   // --- what reaches the client ---
@@ -288,8 +287,7 @@ export class Session implements Hearer {
 
   #unanswered(): void {
     for (const question of this.#questions.values())
-      question.answer({ error: { code: -32603, message: 'the client has gone' } })
-    this.#questions.clear()
+      question.tell('client is gone', { reason: 'the client has gone' })
   }
 
   #question(server: string, message: RequestMessage, stop: Stop): Promise<Given> {
@@ -297,12 +295,13 @@ export class Session implements Hearer {
     let way: Way | undefined
     return forwardQuestion(this.#forwarding, {
       server,
+      client: 'legacy',
       caller: this.caller,
       askable: this.#askable,
       message,
       stop,
       id: this.#nextQuestion++,
-      send: (body) => {
+      show: (body) => {
         if (!way?.streams) way = this.#way(server)
         way?.notify(body)
         return way !== undefined

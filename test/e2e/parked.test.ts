@@ -1,7 +1,8 @@
 // A modern client of a legacy server that asks: the call waits, the client comes back, and nobody else can.
 
 import { expect, test } from 'vitest'
-import { AGENTS, type Answer, entry, type Gateway, place, TOKEN, up } from './hub.ts'
+import { AGENTS, type Answer, entry, type Gateway, ownServer, place, TOKEN, up } from './hub.ts'
+import { ASKING, ASKING_TOOLS } from './wire-client.ts'
 
 const PREFIX = 'io.modelcontextprotocol/'
 const MODERN = '2026-07-28'
@@ -127,6 +128,39 @@ test('[C1] a client that cannot be asked is not, and a gateway that was started 
   expect(lost.body.result).toMatchObject({
     isError: true,
     _meta: { 'busbar/fault': { code: 'CONNECTION_LOST' } },
+  })
+})
+
+/** A gateway before a server that asks whatever it is told to, with clients that have so many milliseconds. */
+async function impatient(parked: number) {
+  const { sandbox } = place()
+  const servers = { own: ownServer(sandbox, ASKING_TOOLS, ASKING) }
+  const gateway = await up(sandbox, { servers, agents: AGENTS, gateway: { limits: { parked } } })
+  /** One that asks nothing, by somebody who cannot be asked: it has to wait until the other is over. */
+  const look = async (name: string, given: object = {}) => {
+    const { body } = await ask(gateway, {}, { name: `mcp__own__${name}`, given, capabilities: {} })
+    return JSON.parse(body.result.content[0].text)
+  }
+  return { gateway, look }
+}
+
+const QUESTION = {
+  name: 'mcp__own__ask',
+  given: { method: 'elicitation/create', params: { message: 'Who?', requestedSchema: { type: 'object' } } },
+}
+
+test('[C11] a call that nobody comes back for in time is cancelled, and who comes then is refused', async () => {
+  const { gateway, look } = await impatient(100)
+  const { body } = await ask(gateway, {}, QUESTION)
+  expect(await look('heard', { method: 'notifications/cancelled' })).toHaveLength(1)
+  expect(await look('answers')).toEqual([
+    { error: { code: -32603, message: 'the client did not answer in time' } },
+  ])
+  const { requestState } = body.result
+  const late = await ask(gateway, { inputResponses: answers(body.result), requestState }, QUESTION)
+  expect(late).toMatchObject({
+    status: 400,
+    body: { error: { code: -32602, message: expect.stringContaining('requestState has expired') } },
   })
 })
 

@@ -13,6 +13,7 @@ import { serverCommand } from '../servers/start.ts'
 import { processesOf } from '../services/processes.ts'
 import { BINARY, type Sandbox } from './cli.ts'
 import { AGENTS, type Answer, ownServer, place, TOKEN, until, up } from './hub.ts'
+import { ASKING, ASKING_TOOLS } from './wire-client.ts'
 
 const INITIALIZE = {
   jsonrpc: '2.0',
@@ -233,4 +234,45 @@ test('[B1] what is no message is answered, and the next one is served', async ()
   expect((await next()).error.code).toBe(-32700)
   send({ jsonrpc: '2.0', id: 5, method: 'ping' })
   expect(await next()).toEqual({ jsonrpc: '2.0', id: 5, result: {} })
+})
+
+test('[C1][C5] a modern client on a line cancels the request it waits for, also when it came back with an answer', async () => {
+  const { sandbox } = place()
+  const tools = `{
+    ...${ASKING_TOOLS},
+    careful: async (_given, say) => {
+      await ask(say, 'elicitation/create', { message: 'Sure?', requestedSchema: { type: 'object' } })
+      return await new Promise(() => {})
+    },
+  }`
+  const servers = { own: ownServer(sandbox, tools, ASKING) }
+  const client = lines(sandbox, { servers, agents: AGENTS })
+  const call = (id: number, name: string, more: object = {}, capabilities: object = {}) =>
+    client.send({
+      jsonrpc: '2.0',
+      id,
+      method: 'tools/call',
+      params: {
+        name: `mcp__own__${name}`,
+        arguments: {},
+        ...more,
+        _meta: {
+          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+          'io.modelcontextprotocol/clientCapabilities': capabilities,
+        },
+      },
+    })
+  const forms = { elicitation: { form: {} } }
+  call(1, 'careful', {}, forms)
+  const { result } = await client.find(({ id }) => id === 1)
+  expect(result.resultType).toBe('input_required')
+  const { requestState } = result
+  call(2, 'careful', { inputResponses: { q1: { action: 'accept', content: {} } }, requestState }, forms)
+  client.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } })
+  const ended = await client.find(({ id }) => id === 2)
+  expect(ended.result._meta['busbar/fault'].code).toBe('CALL_CANCELLED')
+  // It has its turn because the other is over.
+  call(3, 'heard', { arguments: { method: 'notifications/cancelled' } })
+  const heard = await client.find(({ id }) => id === 3)
+  expect(JSON.parse(heard.result.content[0].text)).toHaveLength(1)
 })

@@ -90,6 +90,7 @@ async function serveOwn(
       key: sessionKey(secret),
       mostSessions: () => 1,
       sessionIdle: () => Number.POSITIVE_INFINITY,
+      parked: () => active.config.gateway.limits.parked,
       report: (error) => out.warn(`internal error: ${error instanceof Error ? error.stack : error}`),
     })
     try {
