@@ -57,19 +57,26 @@ export async function askPerson(
     estimate: estimateFor(context, target, entry?.tool),
   }
   const isThere = asker?.canAnswer && context.rules().grants(asking.actor)?.approver === 'client'
-  await brakes.desk.permit(question, {
-    wait: approvalWait ?? patienceOf(context, asking),
-    signal,
-    client: isThere ? dialogueOf(asker, signal ?? NEVER) : undefined,
-  })
+  // Closes the dialogue when the call is cancelled, and when somebody else answered.
+  const closed = new Stopper()
+  const close = () => closed.abort()
+  if (isThere) signal?.addEventListener('abort', close)
+  try {
+    await brakes.desk.permit(question, {
+      wait: approvalWait ?? patienceOf(context, asking),
+      signal,
+      client: isThere ? dialogueOf(asker, closed) : undefined,
+    })
+  } finally {
+    signal?.removeEventListener('abort', close)
+    close()
+  }
   // It took a person's time, in which everything may have changed. This throws when it may not be called any more.
   admit(context, asking.actor, target)
   if (bindingOf(context, target) !== before) throw changedTool(target)
 }
 
 // --- internal ---
-
-const NEVER = new Stopper()
 
 /** A model's client waits for a while anyway; a program is told at once, and can decide for itself. */
 function patienceOf(context: CallContext, { surface }: Asking): number {

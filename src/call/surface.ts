@@ -87,6 +87,14 @@ export class Surface {
         const said = details.filter((detail) => capability[detail] === true)
         all[name] = { ...all[name], ...Object.fromEntries(said.map((detail) => [detail, true])) }
       }
+    const tasks = this.#servers('tasks/get').map(({ agreement }) => agreement?.capabilities['tasks'])
+    const offered = tasks.filter(isRecord).filter(({ requests }) => isRecord(requests))
+    // Of each alone, by its number; a list of all of them there is not.
+    if (offered.length > 0)
+      all['tasks'] = {
+        requests: { tools: { call: {} } },
+        ...(offered.some(({ cancel }) => cancel !== undefined) ? { cancel: {} } : {}),
+      }
     return all
   }
 

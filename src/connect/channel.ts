@@ -12,13 +12,14 @@ import {
   type ReplyMessage,
   type RequestMessage,
   readMessage,
-  withId,
 } from '../wire/message.ts'
+import { answerBody } from './answer-body.ts'
 import type { Answer } from './answers.ts'
 import type { Asker, Given } from './asker.ts'
 import { Deadlines } from './deadlines.ts'
 import { LeftRequests } from './left.ts'
 import { type Ask, Pending } from './pending.ts'
+import { relatedTask, taskIn } from './related-task.ts'
 import type { Diagnosis, OpenTransport, Transport, TransportEvents } from './transport.ts'
 import type { Turns } from './turns.ts'
 
@@ -209,7 +210,7 @@ export class Channel implements TransportEvents {
   #question(message: RequestMessage, stream: number | undefined): void {
     const { id } = message
     const stop = new Stopper()
-    const asker = message.method === 'ping' ? undefined : this.#concerned(stream)
+    const asker = message.method === 'ping' ? undefined : this.#meant(message, stream)
     this.#asked.set(id, { stop, asker })
     const respond = (given: Given) => {
       this.#asked.delete(id)
@@ -257,6 +258,14 @@ export class Channel implements TransportEvents {
     const pending = this.#pending.get(stream ?? subscriptionOf(message) ?? 0)
     if (pending?.ask.onNotification) pending.alive(message)
     else this.#events.notification(message, this.#concerned())
+  }
+
+  /** Whom the server asks. A question about a task is for whoever waits for that task's result, or for nobody. */
+  #meant(message: RequestMessage, stream: number | undefined): Asker | 'several' | undefined {
+    const task = stream === undefined ? relatedTask(message) : undefined
+    if (task === undefined) return this.#concerned(stream)
+    for (const { ask } of this.#pending.values()) if (taskIn(ask) === task) return ask.asker
+    return 'several'
   }
 
   /**
@@ -349,7 +358,8 @@ const OVER = { ask: { asker: 'several' } } as const
 const NOBODY_KNOWS: Answer = {
   error: {
     code: ERROR.internal,
-    message: 'several clients are calling at this moment, so nobody can tell whom this question is for',
+    message:
+      'several clients are calling at this moment, or nobody waits for the task it is about, so nobody can tell whom this question is for',
   },
 }
 
@@ -362,22 +372,6 @@ function overdue(server: string, { method, idle, total }: Ask, limit: number): F
     hint: `give it longer: timeouts.${limit === total && limit !== idle ? 'total' : 'call'} of ${server}`,
     server,
   })
-}
-
-function answerBody(id: Id, given: Given): string | Buffer {
-  return 'reply' in given ? Buffer.concat(withId(given.reply, id)) : answerText(id, given)
-}
-
-/** A handler may have returned what JSON cannot say. */
-function answerText(id: Id, given: Answer): string {
-  try {
-    if ('error' in given || given.result !== undefined)
-      return JSON.stringify({ jsonrpc: '2.0', id, ...given })
-  } catch {
-    // Told below.
-  }
-  const error = { code: ERROR.internal, message: 'the answer cannot be written as JSON' }
-  return JSON.stringify({ jsonrpc: '2.0', id, error })
 }
 
 /** The request that a modern server sends this for, where all requests share one stream. */

@@ -26,11 +26,10 @@ export function initializeResult(
 }
 
 export function discoverResult({ capabilities, serverInfo, instructions }: Introduction): object {
-  const { logging: _, ...offered } = capabilities
   return {
     resultType: 'complete',
     supportedVersions: [MODERN_VERSION],
-    capabilities: offered,
+    capabilities,
     ...(instructions === undefined ? {} : { instructions }),
     ttlMs: 0,
     cacheScope: 'private',

@@ -60,14 +60,12 @@ export class McpEndpoint {
     this.#options = options
     const { key, mostSessions: most, sessionIdle: idle } = options
     this.sessions = new Sessions({ key, most, idle, forwarding: this.forwarding })
-    this.#passing = new Passing(
-      hub,
-      new Parking({ key, forwarding: this.forwarding, patience: options.parked }),
-    )
-    this.#watches = new Watches(hub)
-    this.#subscribing = new Subscribing(hub, this.#passing, this.#watches)
     const people = { [Symbol.iterator]: () => this.#people() }
     this.#levels = new Levels(hub, people)
+    const parking = new Parking({ key, forwarding: this.forwarding, patience: options.parked })
+    this.#passing = new Passing(hub, parking, this.#levels)
+    this.#watches = new Watches(hub)
+    this.#subscribing = new Subscribing(hub, this.#passing, this.#watches)
     this.#audience = new Audience(hub, this.#passing.tasks, () => this.#hearers())
     this.#one = new OneServer(hub, this.#passing, this.#subscribing)
     this.#whole = new Whole(hub, this.#passing, this.#subscribing)

@@ -11,6 +11,7 @@ import { find, type Id, type ReplyMessage, readMessage } from '../wire/message.t
 import type { RawParams } from '../wire/params.ts'
 import { scanObject } from '../wire/scan.ts'
 import { type Asked, callerOf } from './asked.ts'
+import { isHeard } from './levels.ts'
 import type { Answered } from './pass.ts'
 import { type Forwarding, forwardQuestion, type Question } from './questions.ts'
 import { askableOf } from './session-id.ts'
@@ -90,7 +91,10 @@ export class ParkedCall {
           },
         })
       },
-      remark: (message) => this.asked.reply.notify(message.bytes),
+      remark: (message) => {
+        const { reply, params } = this.asked
+        if (isHeard(message, params.meta)) reply.notify(message.bytes)
+      },
     }
   }
 

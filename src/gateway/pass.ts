@@ -7,17 +7,20 @@ import { verdictOn } from '../call/admit.ts'
 import { consent } from '../call/consent.ts'
 import { forward } from '../call/forward.ts'
 import { instanceKey } from '../call/own-instance.ts'
+import type { Asker } from '../connect/asker.ts'
 import type { Hub } from '../hub.ts'
 import type { Actor } from '../policy/access.ts'
 import { asksFirst } from '../wire/asks-first.ts'
-import type { Era } from '../wire/era.ts'
+import { ERROR, type Era, META } from '../wire/era.ts'
 import { errorOf, memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import type { RawParams } from '../wire/params.ts'
 import { type Asked, callerOf } from './asked.ts'
 import { statusOf } from './faults.ts'
 import { answerInputs } from './inputs.ts'
+import { isHeard, type Levels } from './levels.ts'
 import type { ParkedCall } from './parked-call.ts'
 import type { Parking } from './parking.ts'
+import { cannotAnswer } from './questions.ts'
 import { TaskBook } from './tasks.ts'
 import { judgedPage } from './tool-page.ts'
 import { answerFor, notificationFor } from './translate.ts'
@@ -51,10 +54,12 @@ export class Passing {
   readonly #streams = new Set<Stream>()
   readonly tasks: TaskBook
   readonly #parking: Parking
+  readonly #levels: Levels
 
-  constructor(hub: Hub, parking: Parking) {
+  constructor(hub: Hub, parking: Parking, levels: Levels) {
     this.#hub = hub
     this.#parking = parking
+    this.#levels = levels
     this.tasks = new TaskBook((server, caller) => {
       const connection = hub.context.manager.find(server)
       return connection && instanceKey(connection, caller)
@@ -81,7 +86,7 @@ export class Passing {
     const begun = call ? undefined : session?.begin(id, asked.reply, server)
     const stop = call?.stop ?? begun ?? new Stopper()
     const forget = call ? undefined : stopWith(asked, stop)
-    const asker = call?.asker ?? (modern ? undefined : session?.asker(server))
+    const asker = call?.asker ?? (modern ? hearerOf(asked) : session?.asker(server))
     const stream = method === 'subscriptions/listen' ? { actor, server, stop } : undefined
     if (stream) {
       asked.reply.open()
@@ -89,6 +94,8 @@ export class Passing {
     }
     try {
       this.tasks.check(callerOf(asked), server, method, params)
+      const level = modern ? params.meta?.[META.logLevel] : undefined
+      if (level !== undefined) await this.#levels.wish(server, callerOf(asked), level)
       const { reply: answer, era: from } = await forward(
         this.#hub.context,
         { actor, surface: 'gateway', session: session?.caller.session },
@@ -180,11 +187,25 @@ function answer({ message, modern, reply }: Asked, { reply: given, era: from }: 
 }
 
 /** What comes before the answer. */
-function tell({ message, params, session, reply }: Asked, notification: NotificationMessage): void {
+function tell({ message, params, session, reply, modern }: Asked, notification: NotificationMessage): void {
   const progressToken = params.meta?.['progressToken']
   if (notification.method === 'notifications/progress' && progressToken === undefined) return
-  if (session?.wants(notification) === false) return
+  if (modern ? !isHeard(notification, params.meta) : session?.wants(notification) === false) return
   reply.notify(notificationFor(notification, { id: message.id, progressToken }))
+}
+
+/** A modern client that cannot be asked, and wants to hear what is logged about its request. */
+function hearerOf({ params, reply }: Asked): Asker | undefined {
+  if (params.meta?.[META.logLevel] === undefined) return undefined
+  return {
+    canAnswer: false,
+    question: async ({ method }) => ({
+      error: { code: ERROR.methodNotFound, message: cannotAnswer(method) },
+    }),
+    remark: (message) => {
+      if (isHeard(message, params.meta)) reply.notify(message.bytes)
+    },
+  }
 }
 
 /** Whether a client's going away means that it wants no answer any more; as the table has it. */

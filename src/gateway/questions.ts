@@ -92,6 +92,10 @@ export async function forwardQuestion(forwarding: Forwarding, asking: Asking): P
   }
 }
 
+export function cannotAnswer(method: string): string {
+  return `the client that made this call cannot answer ${method}`
+}
+
 // --- internal ---
 
 const UNANSWERED = 'the client did not answer'
@@ -164,7 +168,7 @@ function refusal(
   params: Record<string, unknown> | undefined,
   { form, url, sampling, roots }: Askable,
 ): string | undefined {
-  const cannot = `the client that made this call cannot answer ${method}`
+  const cannot = cannotAnswer(method)
   switch (method) {
     case 'roots/list':
       return roots ? undefined : cannot

@@ -9,6 +9,7 @@ import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { expect, onTestFinished, test } from 'vitest'
 import { BINARY, type Sandbox } from './cli.ts'
 import { AGENTS, type Answer, type Gateway, ownServer, place, TOKEN, up } from './hub.ts'
+import { WireClient } from './wire-client.ts'
 
 const AGENT = { ...AGENTS.ada, approval: 'always', approver: 'client' }
 const ALLOW = { action: 'accept', content: { decision: 'allow' } }
@@ -143,3 +144,17 @@ for (const kind of KINDS) {
     expect(person.asked).toEqual([])
   })
 }
+
+test('[D11] who allows it in the inbox first closes the dialogue at the client', async () => {
+  const { gateway, approve, pending } = await desk()
+  const client = await WireClient.open(gateway, '/mcp', { capabilities: { elicitation: {} } })
+  const events = await client.begin('mcp__own__note', { text: 'one' })
+  const { id } = await events.find('elicitation/create')
+  const [approval] = await pending()
+  await approve('allow', approval?.id)
+  expect(notes((await events.find(1)).result)).toEqual(['one'])
+  expect(events.of('notifications/cancelled')).toEqual([{ requestId: id }])
+  // What the person says then comes too late for anything.
+  expect(await client.answer(id, { action: 'decline' })).toBe(202)
+  expect(await pending()).toEqual([])
+})

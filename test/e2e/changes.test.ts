@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { serverCommand, startServer } from '../servers/start.ts'
 import { changeable, tool } from './changeable.ts'
-import { AGENTS, type Answer, kill, ownServer, place, until, up, userFile } from './hub.ts'
+import { AGENTS, type Answer, entry, kill, ownServer, place, until, up, userFile } from './hub.ts'
 import { ASKING, ASKING_TOOLS, type Events, modern, WireClient } from './wire-client.ts'
 
 const UPDATED = 'notifications/resources/updated'
@@ -147,6 +147,32 @@ test('[B9] each session hears of a server’s log what it asked for', async () =
   expect(await logged(bob, 'mcp__first__log', 'error')).toEqual(['error'])
   expect(await logged(ada, 'log', 'info')).toEqual(['info'])
 })
+
+for (const wire of ['stdio', 'http'] as const)
+  for (const era of ['legacy', 'modern'] as const)
+    test(`[B9][C1] a modern client hears what a ${era} server over ${wire} logs in its request, if it asked for that there`, async () => {
+      const servers = { own: await entry(wire, 'plain', { era }) }
+      const gateway = await up(place().sandbox, { servers, agents: AGENTS })
+      const offered = await (await modern(gateway, '/mcp', 'server/discover')).answer()
+      expect(offered.result.capabilities.logging).toEqual({})
+      for (const capabilities of [{}, { elicitation: { form: {} } }])
+        for (const [logLevel, level, heard] of [
+          [undefined, 'emergency', []],
+          ['warning', 'info', []],
+          ['warning', 'error', ['error']],
+          ['debug', 'debug', ['debug']],
+          ['loud', 'emergency', []],
+        ] as const) {
+          const name = 'mcp__own__log'
+          const options = { name, capabilities, ...(logLevel && { logLevel }) }
+          const params = { name, arguments: { level, text: level } }
+          const events = await modern(gateway, '/mcp', 'tools/call', params, options)
+          expect((await events.answer()).result.content).toEqual([{ type: 'text', text: 'logged' }])
+          await events.end()
+          const said = events.of('notifications/message').map((it) => it.level)
+          expect([capabilities, logLevel, level, said]).toEqual([capabilities, logLevel, level, heard])
+        }
+    })
 
 test('[B7][C1] a modern client listens to several servers at once, and hears what it asked for', async () => {
   const { url } = await startServer('changing', { era: 'modern', name: 'far' })

@@ -10,7 +10,7 @@ import {
 import { expect, onTestFinished, test } from 'vitest'
 import { startFixture, stdioFixture } from '../conformance/processes.ts'
 import { AGENTS, type Answer, entry, kill, ownServer, place, TOKEN, until, up } from './hub.ts'
-import { ASKING, ASKING_TOOLS, type Events, WireClient } from './wire-client.ts'
+import { ASKING, ASKING_TOOLS, Events, WireClient } from './wire-client.ts'
 
 const ALL = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} }
 const BOB = { servers: ['*'], token: 'bobs-token', approval: 'never' }
@@ -170,6 +170,60 @@ test('[C11] two agents call a server that asks at the same time, and each hears 
       ['Ada', 'Bob'].map((name) => ({ result: { action: 'accept', content: { name } } })),
     )
   }
+})
+
+/** A server with tasks that ask, in their course, whom they belong to. */
+const TASKS = `
+${ASKING}
+globalThis.capabilities = { tasks: { requests: { tools: { call: {} } }, cancel: {} } }
+const ends = new Map()
+let count = 0
+const question = (taskId) => ({
+  message: 'About ' + taskId + '?',
+  requestedSchema: { type: 'object' },
+  _meta: { 'io.modelcontextprotocol/related-task': { taskId } },
+})
+globalThis.methods = {
+  'tools/call': async ({ name, arguments: given, task }) => {
+    if (task) return { task: { taskId: 't' + ++count, status: 'working', createdAt: 'now', ttl: null } }
+    // In the middle of somebody's call, about somebody's task.
+    const heard = name === 'meddle' ? await ask(globalThis.say, 'elicitation/create', question(given.taskId)) : 0
+    return { content: [{ type: 'text', text: JSON.stringify(heard) }] }
+  },
+  'tasks/result': async ({ taskId }) => {
+    const heard = await ask(globalThis.say, 'elicitation/create', question(taskId))
+    return { content: [{ type: 'text', text: JSON.stringify(heard) }] }
+  },
+}
+`
+
+test('[C1][C11] what a task asks goes to who waits for its result, and to nobody else who calls meanwhile', async () => {
+  const { sandbox } = place()
+  const own = ownServer(sandbox, '{ work: () => 0, meddle: () => 0 }', TASKS)
+  const gateway = await up(sandbox, { servers: { own }, agents: { ...AGENTS, bob: BOB } })
+  const ada = await WireClient.open(gateway, '/mcp', { capabilities: ALL })
+  const bob = await WireClient.open(gateway, '/mcp', asBob)
+  expect(ada.welcome.capabilities.tasks).toEqual({ requests: { tools: { call: {} } }, cancel: {} })
+  const started = async (client: WireClient) => {
+    const params = { name: 'mcp__own__work', arguments: {}, task: {} }
+    return (await client.ask('tools/call', params)).result.task.taskId
+  }
+  const tasks = [await started(ada), await started(bob)]
+  // Nobody waits for Ada's task yet, and Bob's call is the only one: it is not his question all the same.
+  const meddled = await (await bob.begin('mcp__own__meddle', { taskId: tasks[0] }, 7)).end()
+  expect(meddled.of('elicitation/create')).toEqual([])
+  const { content } = await bob.call('mcp__own__meddle', { taskId: tasks[0] })
+  expect(content[0].text).toContain('nobody waits for the task')
+  const waiting = [ada, bob].map(async (client, index) => {
+    const wanted = { jsonrpc: '2.0', id: 1, method: 'tasks/result', params: { taskId: tasks[index] } }
+    const events = new Events(await client.post(wanted), new AbortController())
+    const { id, params } = await events.find('elicitation/create')
+    expect(params.message).toBe(`About ${tasks[index]}?`)
+    await client.answer(id, { action: 'accept', content: { name: tasks[index] } })
+    expect((await told(events)).result.content.name).toBe(tasks[index])
+    expect(events.of('elicitation/create')).toHaveLength(1)
+  })
+  await Promise.all(waiting)
 })
 
 test('[C5] a question holds up its own call and no other, and an answer in time counts', async () => {

@@ -222,6 +222,8 @@ interface ModernOptions {
   readonly token?: string
   readonly name?: string
   readonly capabilities?: object
+  /** The least of what servers log that it wants to hear. */
+  readonly logLevel?: string
 }
 
 /** A request as a modern client makes it; its events as they come, or its one answer. */
@@ -230,10 +232,14 @@ export async function modern(
   path: string,
   method: string,
   params: object = {},
-  { token = TOKEN, name, capabilities = {} }: ModernOptions = {},
+  { token = TOKEN, name, capabilities = {}, logLevel }: ModernOptions = {},
 ): Promise<Events & { readonly status: number; answer(): Promise<Answer> }> {
   const leave = new AbortController()
-  const _meta = { [`${PREFIX}protocolVersion`]: MODERN, [`${PREFIX}clientCapabilities`]: capabilities }
+  const _meta = {
+    [`${PREFIX}protocolVersion`]: MODERN,
+    [`${PREFIX}clientCapabilities`]: capabilities,
+    ...(logLevel && { [`${PREFIX}logLevel`]: logLevel }),
+  }
   const response = await gateway.post(
     path,
     { jsonrpc: '2.0', id: 'm1', method, params: { ...params, _meta } },
