@@ -9,6 +9,7 @@ import type { Tool } from '../connect/definitions.ts'
 import type { Question } from '../policy/approvals.ts'
 import { argumentsForRecord } from '../record/summary.ts'
 import { serverTool } from '../registry/registry.ts'
+import type { Approval } from '../store/policy.ts'
 import { admit, changedTool, type Leave, type Target } from './admit.ts'
 import { canonicalArguments } from './arguments.ts'
 import type { CallContext } from './context.ts'
@@ -25,9 +26,15 @@ export interface Waiting {
   readonly asker?: Asker | undefined
 }
 
+/** What a person allowed, used up by this call. */
+export interface Allowed {
+  /** The call comes again with what its server wants to know first, and is still the one that was allowed. */
+  giveBack(): Promise<void>
+}
+
 /**
  * Waits until a person allowed the call. Throws why it may not be made, or not yet. Whoever calls it must look up again
- * what is called when this has waited: it may have changed.
+ * what is called when this has waited: it may have changed. Undefined where nobody has to be asked.
  */
 export async function askPerson(
   context: CallContext,
@@ -36,8 +43,8 @@ export async function askPerson(
   { leave, entry }: { readonly leave: Leave; readonly entry?: { readonly tool: Tool } },
   text: string,
   { signal, approvalWait, asker }: Waiting,
-): Promise<void> {
-  if (asking.actor.kind === 'owner') return
+): Promise<Allowed | undefined> {
+  if (asking.actor.kind === 'owner') return undefined
   const brakes = context.brakes()
   if (brakes === undefined) throw new Fault('CLOSED', 'nobody can be asked: the hub has not started')
   // Nobody is asked about what could not be made anyway.
@@ -60,9 +67,10 @@ export async function askPerson(
   // Closes the dialogue when the call is cancelled, and when somebody else answered.
   const closed = new Stopper()
   const close = () => closed.abort()
+  let approval: Approval
   if (isThere) signal?.addEventListener('abort', close)
   try {
-    await brakes.desk.permit(question, {
+    approval = await brakes.desk.permit(question, {
       wait: approvalWait ?? patienceOf(context, asking),
       signal,
       client: isThere ? dialogueOf(asker, closed) : undefined,
@@ -74,6 +82,7 @@ export async function askPerson(
   // It took a person's time, in which everything may have changed. This throws when it may not be called any more.
   admit(context, asking.actor, target)
   if (bindingOf(context, target) !== before) throw changedTool(target)
+  return { giveBack: () => brakes.desk.giveBack(approval) }
 }
 
 // --- internal ---

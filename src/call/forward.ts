@@ -7,11 +7,12 @@ import type { Asker } from '../connect/asker.ts'
 import type { Connection } from '../connect/connection.ts'
 import type { Held } from '../connect/instance-pool.ts'
 import { enter, takeTurn } from '../connect/send.ts'
+import { asksFirst } from '../wire/asks-first.ts'
 import type { Era } from '../wire/era.ts'
 import { find, LARGE, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { param, type RawParams } from '../wire/params.ts'
 import { admit, mayWrite, type Target } from './admit.ts'
-import { askPerson } from './approve.ts'
+import { type Allowed, askPerson } from './approve.ts'
 import { argumentsProblem } from './arguments.ts'
 import { badArguments, checkArguments } from './check.ts'
 import type { CallContext } from './context.ts'
@@ -82,6 +83,9 @@ export async function forward(
         if (route) recheck(route, connection)
         if (!signal.aborted) passage?.sent()
         const reply = await passOn(connection, link, request, stays)
+        // Asked by its client's own rules: the call comes again, and is still the one that a person allowed.
+        if (admission.allowed && link.agreement.era === 'modern' && asksFirst(method, reply))
+          await admission.allowed.giveBack()
         sound(reply)
         if (passage) recordReply(passage, reply, () => new CallResult(server, reply).text)
         await passage?.written()
@@ -106,6 +110,14 @@ export async function forward(
 /** What only keeps a connection going, or is asked again and again, says nothing about use. */
 const UNRECORDED = /\/list$|^(?:server\/discover|subscriptions\/listen|logging\/setLevel|ping|initialize)$/
 
+interface Admission {
+  readonly connection: Connection
+  readonly terms: Terms
+  readonly route?: Route
+  /** There when a person was asked. */
+  readonly allowed?: Allowed | undefined
+}
+
 async function admitted(
   context: CallContext,
   asking: Asking,
@@ -113,18 +125,20 @@ async function admitted(
   target: Target,
   text: string,
   recorded: boolean,
-): Promise<{ connection: Connection; terms: Terms; route?: Route }> {
+): Promise<Admission> {
   const { actor } = asking
   try {
     if (method !== 'tools/call') {
       const { leave } = admit(context, actor, target)
-      if (leave.verdict === 'ask')
-        await askPerson(context, asking, target, { leave }, text, { signal, asker })
+      const allowed =
+        leave.verdict === 'ask'
+          ? await askPerson(context, asking, target, { leave }, text, { signal, asker })
+          : undefined
       const connection = context.manager.get(server)
       const terms = recorded
         ? await termsFor(context, asking, target, leave, undefined, text)
         : { mayWrite: mayWrite(leave) }
-      return { connection, terms }
+      return { connection, terms, allowed }
     }
     if (name === undefined)
       throw new Fault(
@@ -145,15 +159,16 @@ async function admitted(
     }
     const checking = checkArguments(context, route.entry, text)
     if (checking) await checking
+    let allowed: Allowed | undefined
     if (route.leave.verdict === 'ask') {
-      await askPerson(context, asking, target, route, text, { signal, asker })
+      allowed = await askPerson(context, asking, target, route, text, { signal, asker })
       route = await findRoute(context, actor, target, address, { signal }, refuse)
     }
     // Servers' names are never empty, and what belongs to none is called elsewhere.
     if (route.kind === 'native') throw new Fault('TOOL_UNKNOWN', `there is no tool ${JSON.stringify(name)}`)
     const setting = termsFor(context, asking, target, route.leave, route.entry.tool, text)
     const terms = setting instanceof Promise ? await setting : setting
-    return { connection: route.connection, terms, route }
+    return { connection: route.connection, terms, route, allowed }
   } catch (error) {
     if (recorded) await Passage.refused(context, asking, target, text, error)
     throw error

@@ -65,8 +65,8 @@ export class ApprovalDesk {
     return () => this.#approvers.delete(approver)
   }
 
-  /** Resolves when this call may be made, once. Rejects when it may not, or not yet. */
-  async permit(question: Question, { wait, signal, client }: Patience): Promise<void> {
+  /** Resolves when this call may be made, once, to the answer that is used up by it. Rejects when it may not, or not yet. */
+  async permit(question: Question, { wait, signal, client }: Patience): Promise<Approval> {
     // An answer may be used by another call of the same kind; then this one asks anew, within the same time.
     const until = performance.now() + wait
     for (;;) {
@@ -78,7 +78,7 @@ export class ApprovalDesk {
           : approval.status
       switch (status) {
         case 'allowed':
-          if (await this.#move(approval, 'allowed', 'used')) return
+          if (await this.#move(approval, 'allowed', 'used')) return approval
           break
         case 'denied':
           throw denied(approval)
@@ -89,6 +89,11 @@ export class ApprovalDesk {
           if (performance.now() >= until) throw pending(await this.#asked(question))
       }
     }
+  }
+
+  /** The call was not made yet: its server wants to know something first, and it comes again with that. */
+  async giveBack(approval: Approval): Promise<void> {
+    await this.#move(approval, 'used', 'allowed')
   }
 
   /** Answers a question; a fault when it was answered already, has expired, or never was. */

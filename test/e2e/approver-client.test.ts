@@ -7,6 +7,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { expect, onTestFinished, test } from 'vitest'
+import { serverCommand } from '../servers/start.ts'
 import { BINARY, type Sandbox } from './cli.ts'
 import { AGENTS, type Answer, type Gateway, ownServer, place, TOKEN, up } from './hub.ts'
 import { WireClient } from './wire-client.ts'
@@ -16,6 +17,7 @@ const ALLOW = { action: 'accept', content: { decision: 'allow' } }
 const TOOLS = '{ note: ({ text }) => { notes.push(text); return notes } }'
 
 interface Person {
+  tool(name: string): Promise<Answer>
   call(text: string): Promise<Answer>
   /** What they do with the next questions. */
   answer: Answer
@@ -66,6 +68,7 @@ async function sitDown(
     call = (given) => client.callTool(given)
   }
   const person: Person = {
+    tool: async (name) => (await call({ name: `mcp__own__${name}`, arguments: {} })) as Answer,
     call: async (text) => (await call({ name: 'mcp__own__note', arguments: { text } })) as Answer,
     answer: ALLOW,
     asked,
@@ -73,9 +76,9 @@ async function sitDown(
   return person
 }
 
-async function desk() {
+async function desk(server?: object) {
   const { sandbox } = place()
-  const own = ownServer(sandbox, TOOLS, 'const notes = []')
+  const own = server ?? ownServer(sandbox, TOOLS, 'const notes = []')
   const config = { servers: { own }, agents: { ada: AGENT }, approvals: { wait: 0 } }
   const gateway = await up(sandbox, config)
   const approve = async (...words: string[]) =>
@@ -158,3 +161,22 @@ test('[D11] who allows it in the inbox first closes the dialogue at the client',
   expect(await client.answer(id, { action: 'decline' })).toBe(202)
   expect(await pending()).toEqual([])
 })
+
+for (const kind of KINDS)
+  for (const era of ['legacy', 'modern'] as const)
+    test(`[D11][C1] ${kind}: a person allows a call of a ${era} server that asks first once, not for every answer to it`, async () => {
+      const { sandbox, gateway, approve } = await desk(serverCommand('elicit', { era }))
+      const person = await sitDown(kind, gateway, sandbox)
+      person.answer = { action: 'accept', content: { decision: 'allow', name: 'Ada' } }
+      for (let round = 1; round <= 2; round++) {
+        const given = JSON.parse((await person.tool('ask')).content[0].text)
+        expect(given.content.name).toBe('Ada')
+        expect(person.asked.slice(-2)).toEqual([
+          expect.stringContaining('ada wants to call own/ask'),
+          'Who are you?',
+        ])
+        expect(person.asked).toHaveLength(2 * round)
+      }
+      const { approvals } = await approve('list', '--all')
+      expect(approvals.map(({ status }: Answer) => status)).toEqual(['used', 'used'])
+    })
