@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { MASK, maskText, scrubber } from './redact.ts'
+import { learnSecret, MASK, maskText, scrubber } from './redact.ts'
 
 test('a known secret is taken out in whatever form it comes back', () => {
   const scrub = scrubber(['p@ss word/1"', 'short'])
@@ -71,4 +71,36 @@ test('long rows of what secrets begin with are read once', () => {
   expect(maskText(`x-${token}`)).toBe(`x-${MASK}`)
   for (const row of ['eyJ-', '#', '-----BEGIN ', 'a://b:', 'sk-', '?'])
     expect(maskText(`http://${row.repeat(300_000)}`).length).toBeGreaterThan(0)
+})
+
+test('a secret that was learned is taken out by every scrubber, also those made before, in whatever form [C6]', () => {
+  const before = scrubber([])
+  const secret = `learned/${'x'.repeat(8)}+"ümläut"&`
+  expect(before(secret)).toBe(secret)
+  learnSecret(secret, 'server:one')
+  const forms = [
+    secret,
+    encodeURIComponent(secret),
+    JSON.stringify(secret).slice(1, -1),
+    Buffer.from(secret).toString('base64'),
+    Buffer.from(secret).toString('base64url'),
+    `Basic ${Buffer.from(`us:${secret}`).toString('base64')}`,
+  ]
+  for (const scrub of [before, scrubber([]), scrubber(['another secret'])])
+    for (const form of forms) {
+      const shown = scrub(`before ${form} after`)
+      expect([shown, shown.includes(form)]).toEqual([expect.stringContaining(MASK), false])
+    }
+})
+
+test('what is no secret is not learned; of very many of one owner the oldest are forgotten, not those of others [C6]', () => {
+  for (const text of [undefined, '', 'short']) learnSecret(text, 'server:two')
+  expect(scrubber([])('a short text')).toBe('a short text')
+  const numbered = (index: number) => `learned-token-${index}-${'z'.repeat(10)}`
+  const [quiet, lasting] = ['the only token of a quiet server', 'a secret that every renewal uses']
+  learnSecret(quiet, 'server:quiet')
+  for (let index = 0; index < 200; index++)
+    for (const secret of [numbered(index), lasting]) learnSecret(secret, 'server:two')
+  const shown = scrubber([])([numbered(0), numbered(190), numbered(199), lasting, quiet].join(' '))
+  expect(shown).toBe([numbered(0), MASK, MASK, MASK, MASK].join(' '))
 })

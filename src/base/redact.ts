@@ -60,7 +60,7 @@ export function scrubber(secrets: Iterable<string>): (text: string) => string {
   let index: FormIndex | undefined
   return (text) => {
     if (known !== lessons) {
-      const forms = [...own, ...learned.values()].flat()
+      const forms = [...own, ...[...learned.values()].flatMap((it) => [...it.values()])].flat()
       index = forms.length === 0 ? undefined : new FormIndex(new Set(forms))
       known = lessons
     }
@@ -68,13 +68,21 @@ export function scrubber(secrets: Iterable<string>): (text: string) => string {
   }
 }
 
-/** Adds a secret that came while the program ran, such as a token: every scrubber takes it out from now on. */
-export function learnSecret(secret: string | undefined): void {
-  if (secret === undefined || secret.length < SHORTEST_SECRET || learned.has(secret)) return
-  learned.set(secret, formsOf(secret))
-  lessons += 1
+/**
+ * Adds a secret that came while the program ran, such as a token: every scrubber takes it out from now on. `owner` is
+ * what it belongs to: only newer ones of the same owner make an old one be forgotten, never those of others.
+ */
+export function learnSecret(secret: string | undefined, owner: string): void {
+  if (secret === undefined || secret.length < SHORTEST_SECRET) return
+  const known = learned.get(owner) ?? new Map<string, readonly string[]>()
+  learned.set(owner, known)
+  const forms = known.get(secret)
+  // Whatever is still in use is the newest again.
+  known.delete(secret)
+  known.set(secret, forms ?? formsOf(secret))
+  if (forms === undefined) lessons += 1
   // The oldest are over long since.
-  for (const oldest of learned.keys()) if (learned.size > MOST_LEARNED) learned.delete(oldest)
+  for (const oldest of known.keys()) if (known.size > MOST_LEARNED) known.delete(oldest)
 }
 
 /**
@@ -98,8 +106,8 @@ export function maskArguments(args: readonly string[], isReference: (text: strin
 // --- internal ---
 
 const SHORTEST_SECRET = 6
-const MOST_LEARNED = 1_000
-const learned = new Map<string, readonly string[]>()
+const MOST_LEARNED = 30
+const learned = new Map<string, Map<string, readonly string[]>>()
 let lessons = 0
 
 /**

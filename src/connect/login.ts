@@ -2,7 +2,7 @@
 
 import { learnSecret } from '../base/redact.ts'
 import type { Account, OnSignIn } from './auth/account.ts'
-import type { Grant } from './auth/grant.ts'
+import { type Grant, ownerOf } from './auth/grant.ts'
 import type { Connection } from './connection.ts'
 
 export interface LoginOptions {
@@ -48,7 +48,8 @@ export async function login({ plan }: Connection, options: LoginOptions): Promis
     byDevice: options.device,
     signal: options.signal,
   })
-  for (const secret of [grant.access, grant.refresh]) learnSecret(secret)
+  for (const secret of [grant.access, grant.refresh])
+    learnSecret(secret, ownerOf(account.server, account.name))
   return describe(account, grant)
 }
 

@@ -37,16 +37,21 @@ export async function openCallback({ state, port, isFixed, patience, signal }: O
   const answer = new Promise<Answer>((...both) => {
     ;[resolve, reject] = both
   })
+  // From the first answer on, or once nobody waits for one, there is no sign-in under way.
+  let isOver = false
+  const giveUp = (reason: unknown) => {
+    isOver = true
+    reject(reason)
+  }
   const timer = setTimeout(
-    () => reject(signInFailed('nobody signed in within five minutes', 'run it again when you are ready')),
+    () => giveUp(signInFailed('nobody signed in within five minutes', 'run it again when you are ready')),
     patience,
   )
-  const stop = () => reject(signal?.reason ?? new Fault('CALL_CANCELLED', 'signing in was given up'))
+  const stop = () => giveUp(signal?.reason ?? new Fault('CALL_CANCELLED', 'signing in was given up'))
   if (signal?.aborted) stop()
   signal?.addEventListener('abort', stop, { once: true })
   // Whoever waits for it gets the error; nobody has to wait.
   answer.catch(() => undefined)
-  let isOver = false
   server.on('request', (request, response) => {
     const found = isOver ? undefined : answerIn(request, taken, state)
     if (found === undefined) return page(response, 400, 'This is no answer to a sign-in that is under way.')
@@ -65,12 +70,13 @@ export async function openCallback({ state, port, isFixed, patience, signal }: O
     answer,
     paste(text) {
       const found = answerOf(pasted(text), state)
-      if (found) resolve(found)
-      else
+      if (found === undefined)
         throw signInFailed(
           'that is not the address of this sign-in',
           'copy the whole address from the browser after you signed in; it begins with http://127.0.0.1',
         )
+      isOver = true
+      resolve(found)
     },
     close() {
       clearTimeout(timer)

@@ -112,7 +112,8 @@ export class OAuthCredential implements Credential {
     const { grant, version } = kept
     if (this.#kept?.version !== version)
       this.#session = grant.isBound && grant.key ? await sessionOf(grant.key) : undefined
-    for (const secret of [grant.access, grant.refresh, grant.client.client_secret]) learnSecret(secret)
+    for (const secret of [grant.access, grant.refresh, grant.client.client_secret])
+      learnSecret(secret, this.#owner)
     this.#kept = kept
     this.#signature = { headers: ['authorization', `Bearer ${grant.access}`], token: version }
   }

@@ -31,7 +31,7 @@ export class TokenFile implements Credential {
     const stamp = this.#look()
     if (this.#signature === undefined || stamp !== this.#stamp) {
       const token = this.#token()
-      learnSecret(token)
+      learnSecret(token, `file:${this.#path}`)
       this.#signature = { headers: ['authorization', `Bearer ${token}`], token: stamp }
       this.#stamp = stamp
     }
