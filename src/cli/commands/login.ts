@@ -2,6 +2,7 @@
 
 import type { Login } from '../../connect/login.ts'
 import type { Hub } from '../../hub.ts'
+import { openSecrets } from '../../secrets/secrets.ts'
 import { command } from '../command.ts'
 import { restartInGateway } from '../gateway-restart.ts'
 import { safe } from '../output.ts'
@@ -40,6 +41,7 @@ Examples:
         signal,
         onSignIn: showSignIn({ out, noBrowser: options['no-browser'] === true }),
       })
+      await tellKeeping(session, hub)
       line.show(`asking ${name} for its tools`)
       const { text, ...result } = await tried(session, hub, done)
       line.end()
@@ -58,6 +60,15 @@ Examples:
     })
   },
 })
+
+/** Where there is no keyring a person should know what they rely on instead; once, when the key is made. */
+async function tellKeeping({ out }: Session, { places }: Hub): Promise<void> {
+  const { because, protection } = await openSecrets(places, process.env)
+  if (because !== undefined)
+    out.warn(
+      `${because}; tokens are sealed by a key in a file instead (${protection}, beside the configuration)`,
+    )
+}
 
 /** Whether the server takes it, as the gateway finds out where one runs, else tried here. */
 async function tried(session: Session, hub: Hub, { server, account }: Login) {

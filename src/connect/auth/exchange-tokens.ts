@@ -126,10 +126,14 @@ export async function revoke(
     const headers = new Headers()
     const params = new URLSearchParams({ token, token_type_hint: hint })
     clientAuthentication(client, settings, issuer)(headers, params, url, metadata)
-    return (await fetch(url, { method: 'POST', headers, body: params })).ok
+    // Each is asked for, whatever becomes of the other.
+    return await fetch(url, { method: 'POST', headers, body: params }).then(
+      ({ ok }) => ok,
+      () => false,
+    )
   }
   const isEnded = refresh === undefined ? false : await ask(refresh, 'refresh_token')
-  const isTaken = await ask(access, 'access_token').catch(() => false)
+  const isTaken = await ask(access, 'access_token')
   return refresh === undefined ? isTaken : isEnded
 }
 

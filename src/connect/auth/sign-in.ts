@@ -42,8 +42,10 @@ export async function signIn(account: Account, options: SignInOptions): Promise<
     before: before?.issuer === authority.issuer ? before.scope : undefined,
   })
   const binding = authority.bindsTokens ? await newBinding() : undefined
-  const registrar: Registrar = { secrets, owner, settings, fetch }
   const byDevice = options.byDevice === true || settings.grant === 'device_code'
+  // A client is registered for the way that is gone.
+  const chosen = byDevice ? { ...settings, grant: 'device_code' as const } : settings
+  const registrar: Registrar = { secrets, owner, settings: chosen, fetch }
   const way = byDevice ? signInByDevice : signInByBrowser
   const grant = await way({ account, authority, registrar, scope, binding, show: options.show, signal })
   await keepGrant(secrets, owner, grant)

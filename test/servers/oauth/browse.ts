@@ -7,6 +7,8 @@ export interface BrowseOptions {
   deny?: boolean
   /** The cookies of an earlier visit: whoever is signed in is not asked again. */
   jar?: Jar
+  /** Addresses that begin like this lead nowhere, as for a browser on another machine: the visit ends with status 0. */
+  unreachable?: string
   signal?: AbortSignal
 }
 
@@ -47,10 +49,12 @@ const MOST_STEPS = 30
 
 /** Follows everything to the very end, the client's own redirect URI included, and answers the last page. */
 export async function browse(start: string | URL, options: BrowseOptions = {}): Promise<Page> {
-  const { user = 'ada', deny = false, jar = new Jar(), signal = null } = options
+  const { user = 'ada', deny = false, jar = new Jar(), unreachable, signal = null } = options
   let url = new URL(start)
   let form: URLSearchParams | undefined
   for (let step = 0; step < MOST_STEPS; step++) {
+    if (unreachable !== undefined && url.href.startsWith(unreachable))
+      return { url: url.href, status: 0, text: '' }
     const response = await fetch(url, {
       method: form === undefined ? 'GET' : 'POST',
       ...(form !== undefined && { body: form }),

@@ -1,0 +1,112 @@
+// Signing in for tests: the authorization servers, a configuration with one server behind them, and a running `busbar
+// login` as something to talk to.
+
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import type { BrowseOptions } from '../servers/oauth/browse.ts'
+import { type Opener, type OpenerOptions, startOpener } from '../servers/oauth/fake-opener.ts'
+import { type Hostile, type Overrides, startHostile } from '../servers/oauth/hostile.ts'
+import { type RealAuthorization, type RealOptions, startRealAuthorization } from '../servers/oauth/real.ts'
+import type { Answer, Sandbox } from './cli.ts'
+import { AGENTS, until, userFile } from './hub.ts'
+
+export async function authorization(options: RealOptions = {}): Promise<RealAuthorization> {
+  const real = await startRealAuthorization(options)
+  onTestFinished(() => real.close())
+  return real
+}
+
+export async function hostile(overrides: Overrides = {}): Promise<Hostile> {
+  const made = await startHostile(overrides)
+  onTestFinished(() => made.close())
+  return made
+}
+
+/** A browser for children; without options somebody called ada signs in with it. */
+export async function browser(options: OpenerOptions = { visit: true }): Promise<Opener & { env: Screen }> {
+  const opener = await startOpener(options)
+  onTestFinished(() => opener.close())
+  return { ...opener, env: { PATH: opener.path, DISPLAY: ':7' } }
+}
+
+type Screen = { readonly PATH: string; readonly DISPLAY: string }
+
+/** The person's own configuration: a server called vault, and whoever may use it. */
+export function configured(sandbox: Sandbox, vault: object, more: Record<string, unknown> = {}): object {
+  const config = { servers: { vault }, agents: AGENTS, ...more }
+  sandbox.write(userFile(sandbox), JSON.stringify(config))
+  return config
+}
+
+/** Signs in with a browser, and fails where that fails. */
+export async function signedIn(
+  sandbox: Sandbox,
+  args: readonly string[] = [],
+  visit: BrowseOptions | true = true,
+): Promise<Answer> {
+  const { env } = await browser({ visit })
+  const { code, json, stderr } = await sandbox.run(['login', 'vault', '--json', ...args], { env })
+  if (code !== 0) throw new Error(`busbar login ended with ${code}: ${stderr}`)
+  return json
+}
+
+/** A `busbar login` that waits for somebody. */
+export interface Waiting {
+  readonly child: ChildProcess
+  /** Where the person is sent. */
+  readonly url: string
+  /** Where the browser is to come back to. */
+  readonly redirect: string
+  stderr(): string
+  stdout(): string
+  /** The exit code, once it is over. */
+  readonly code: Promise<number | null>
+}
+
+/** Without a screen, unless the environment brings one. */
+export async function waiting(
+  sandbox: Sandbox,
+  args: readonly string[] = [],
+  env: Record<string, string> = {},
+): Promise<Waiting> {
+  const child = sandbox.start(['login', 'vault', ...args], { env })
+  let said = ''
+  let out = ''
+  child.stderr?.on('data', (data) => (said += data))
+  child.stdout?.on('data', (data) => (out += data))
+  const code = once(child, 'close').then(([ended]) => ended)
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await code
+  })
+  const found = await until(
+    () => /https?:\/\/[^\s"]+/.exec(said)?.[0] ?? (child.exitCode === null ? undefined : said),
+  )
+  if (!URL.canParse(found)) throw new Error(`busbar login ended with ${child.exitCode}: ${said}`)
+  const redirect = new URL(found).searchParams.get('redirect_uri') ?? ''
+  return { child, url: found, redirect, stderr: () => said, stdout: () => out, code }
+}
+
+/** Whether something listens at an address of this machine. */
+export function isListening(address: string): Promise<boolean> {
+  const { port, hostname } = new URL(address)
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname, () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.on('error', () => resolve(false))
+  })
+}
+
+/** Every file below a folder: its path and what it holds. */
+export function filesBelow(folder: string): { path: string; bytes: Buffer }[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((path) => ({ path, bytes: readFileSync(path) }))
+}
