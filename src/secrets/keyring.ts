@@ -26,14 +26,17 @@ export async function askKeyring(request: KeyringRequest, env: Environment): Pro
       stdio: ['pipe', 'pipe', 'ignore'],
     })
     let said = ''
-    const timer = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS)
     const end = (answer: KeyringAnswer) => {
       clearTimeout(timer)
       resolve(answer)
     }
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL')
+      end(STUCK)
+    }, LIMIT_MS)
     child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text))
     child.on('error', (error) => end({ ok: false, reason: error.message }))
-    child.on('close', () => end(answerOf(said, request)))
+    child.on('close', () => end(answerOf(said)))
     // It may be gone before it has read; what it said, or did not, is told by its end.
     child.stdin.on('error', () => undefined)
     child.stdin.end(question(request, program.module))
@@ -52,7 +55,7 @@ export function askKeyringNow(request: KeyringRequest, env: Environment): Keyrin
     timeout: LIMIT_MS,
     killSignal: 'SIGKILL',
   })
-  return error ? noAnswer(request) : answerOf(stdout, request)
+  return error ? STUCK : answerOf(stdout)
 }
 
 // --- internal ---
@@ -60,10 +63,16 @@ export function askKeyringNow(request: KeyringRequest, env: Environment): Keyrin
 const SERVICE = 'busbar'
 
 /**
- * Milliseconds. Whether there is a keyring at all is known after a second; one that has our key already is given more, as
- * on a busy machine it may need it, and without its answer nothing works. Not so long that everything else waits for it.
+ * Milliseconds until the first answer. Whether there is a keyring at all is known after a second; one that has our key is
+ * given more, as on a busy machine it may need it, and without it nothing works. Not so much that everything else waits.
  */
-const PATIENCE = { get: 3_000, set: 1_000, remove: 1_000 } as const
+const PATIENCE = { set: 1_000, get: 3_000, remove: 3_000 } as const
+
+/** For what follows an answer: it writes to a disk that may be slow. */
+const FURTHER_PATIENCE = 3_000
+
+const NO_ANSWER: KeyringAnswer = { ok: false, reason: 'it did not answer in time' }
+const STUCK: KeyringAnswer = { ok: false, reason: 'the process that asks it was stuck' }
 
 /**
  * Starting a process may take its time on a busy machine, so the keyring's time is counted in the child, by a thread
@@ -83,16 +92,24 @@ let text = ''
 for await (const part of process.stdin.setEncoding('utf8')) text += part
 const { module, patience, action, account, secret } = JSON.parse(text)
 const answer = (it) => process.stdout.write(JSON.stringify(it), () => process.kill(process.pid, 'SIGKILL'))
-try {
+const ask = async () => {
   const { AsyncEntry } = createRequire(module)(module)
-  new Worker("setTimeout(() => process.kill(process.pid, 'SIGKILL'), " + patience + ")", { eval: true })
+  const watch = new Worker(
+    "const { parentPort, workerData } = require('node:worker_threads')\\n" +
+    "const wait = (time) => setTimeout(() => process.kill(process.pid, 'SIGKILL'), time)\\n" +
+    "const first = wait(workerData)\\n" +
+    "parentPort.on('message', (time) => { clearTimeout(first); wait(time) })",
+    { eval: true, execArgv: [], workerData: patience },
+  )
   const entry = new AsyncEntry(${JSON.stringify(SERVICE)}, account, { linux: { store: 'secret-service' } })
+  const held = await entry.getPassword()
+  if (action === 'get') return { ok: true, secret: held }
+  watch.postMessage(${FURTHER_PATIENCE})
   if (action === 'set') await entry.setPassword(secret)
   if (action === 'remove') await entry.deletePassword()
-  answer({ ok: true, secret: await entry.getPassword() })
-} catch (error) {
-  answer({ ok: false, reason: error.message })
+  return { ok: true, secret: await entry.getPassword() }
 }
+ask().then(answer, (error) => answer({ ok: false, reason: error.message }))
 `
 const ARGUMENTS = ['--input-type=module', '--eval', PROGRAM]
 
@@ -119,20 +136,14 @@ function question(request: KeyringRequest, module: string): string {
   return JSON.stringify({ ...request, module, patience: PATIENCE[request.action] })
 }
 
-function noAnswer({ action }: KeyringRequest): KeyringAnswer {
-  const seconds = PATIENCE[action] / 1000
-  const span = seconds === 1 ? 'a second' : `${seconds} seconds`
-  return { ok: false, reason: `it did not answer within ${span}` }
-}
-
-function answerOf(text: string, request: KeyringRequest): KeyringAnswer {
+function answerOf(text: string): KeyringAnswer {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    return noAnswer(request)
+    return NO_ANSWER
   }
-  if (!isRecord(value)) return noAnswer(request)
+  if (!isRecord(value)) return NO_ANSWER
   if (value['ok'] !== true) return { ok: false, reason: String(value['reason']) }
   return { ok: true, secret: typeof value['secret'] === 'string' ? value['secret'] : undefined }
 }

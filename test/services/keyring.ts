@@ -42,13 +42,20 @@ export async function startKeyring(home: string): Promise<Keyring> {
 
 // --- internal ---
 
-/** Whether the keyring has taken its name on the bus, which it does once it is unlocked. */
+/** Whether the keyring has taken its name on the bus, and its collection is there and unlocked. */
 function isThere(env: Record<string, string>): boolean {
-  const words = ['--session', '--print-reply', '--dest=org.freedesktop.DBus', '/org/freedesktop/DBus']
-  const question = ['org.freedesktop.DBus.NameHasOwner', 'string:org.freedesktop.secrets']
-  const { stdout, error } = spawnSync('dbus-send', [...words, ...question], { env, encoding: 'utf8' })
-  if (error) throw error
-  return stdout.includes('boolean true')
+  const ask = (destination: string, ...words: string[]) => {
+    const all = ['--session', '--print-reply', `--dest=org.freedesktop.${destination}`, ...words]
+    const { stdout, error } = spawnSync('dbus-send', all, { env, encoding: 'utf8' })
+    if (error) throw error
+    return stdout
+  }
+  const method = 'org.freedesktop.DBus.NameHasOwner'
+  const named = ask('DBus', '/org/freedesktop/DBus', method, 'string:org.freedesktop.secrets')
+  if (!named.includes('boolean true')) return false
+  const property = ['string:org.freedesktop.Secret.Collection', 'string:Locked']
+  const place = '/org/freedesktop/secrets/aliases/default'
+  return ask('secrets', place, 'org.freedesktop.DBus.Properties.Get', ...property).includes('boolean false')
 }
 
 function started(program: string, words: readonly string[], env: Record<string, string>): ChildProcess {
