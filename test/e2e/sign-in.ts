@@ -1,7 +1,7 @@
 // Signing in for tests: the authorization servers, a configuration with one server behind them, and a running `busbar
 // login` as something to talk to.
 
-import type { ChildProcess } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -110,3 +110,85 @@ export function filesBelow(folder: string): { path: string; bytes: Buffer }[] {
     .map((entry) => join(entry.parentPath, entry.name))
     .map((path) => ({ path, bytes: readFileSync(path) }))
 }
+
+/** A process with a hub of its own in the same home. */
+export interface HubProcess {
+  readonly child: ChildProcess
+  /** So many calls of a tool of the vault at once: the texts, or the faults. */
+  call(times?: number, tool?: string): Promise<(string | { code: string; message: string; hint?: string })[]>
+  /** Lets its clock go before by so many seconds. */
+  later(seconds: number): Promise<void>
+  status(server?: string): Promise<Answer>
+  kill(): Promise<void>
+}
+
+/** `isUp`: its servers are started, and it has waited for them; otherwise the first call starts them. */
+export async function hubProcess(
+  sandbox: Sandbox,
+  config: object,
+  { isUp = true }: { isUp?: boolean } = {},
+): Promise<HubProcess> {
+  const file = sandbox.write('hub-process.mjs', HUB_PROCESS)
+  const given = JSON.stringify({ config, home: join(sandbox.home, 'busbar'), cwd: sandbox.project, isUp })
+  const child = fork(file, [given], { env: sandbox.env(), cwd: sandbox.project, silent: true, execArgv: [] })
+  let said = ''
+  child.stderr?.on('data', (data) => (said += data))
+  const gone = once(child, 'exit')
+  const answers = new Map<number, (answer: Answer) => void>()
+  child.on('message', ({ id, answer }: Answer) => answers.get(id)?.(answer))
+  onTestFinished(async () => {
+    if (child.connected) child.disconnect()
+    await gone
+    if (said !== '') throw new Error(`a process of the test said: ${said}`)
+  })
+  let last = 0
+  const ask = (what: string, value?: unknown): Promise<Answer> => {
+    last += 1
+    const id = last
+    return new Promise((resolve, reject) => {
+      answers.set(id, resolve)
+      gone.then(() => reject(new Error(`the process is gone: ${said}`)), reject)
+      child.send({ id, what, value })
+    })
+  }
+  await ask('ready')
+  return {
+    child,
+    call: (times = 1, tool = 'echo') => ask('call', { times, tool }),
+    later: (seconds) => ask('later', seconds),
+    status: (server = 'vault') => ask('status', server),
+    kill: async () => {
+      child.kill('SIGKILL')
+      await gone
+    },
+  }
+}
+
+// --- internal ---
+
+const HUB_PROCESS = `
+const { createHub } = await import(${JSON.stringify(new URL('../../dist/index.js', import.meta.url).href)})
+const { isUp, ...options } = JSON.parse(process.argv[2])
+const waiting = []
+let handle = (message) => waiting.push(message)
+process.on('message', (message) => handle(message))
+process.on('disconnect', () => void hub.close())
+const hub = await createHub({ ...options, env: process.env, start: isUp })
+if (isUp) await hub.as().ready()
+const now = Date.now
+const doing = {
+  ready: () => true,
+  later: (seconds) => { Date.now = () => now() + seconds * 1000 },
+  status: (server) => hub.servers.get(server),
+  call: ({ times, tool }) => Promise.all(Array.from({ length: times }, (_, index) =>
+    hub.as().call('vault/' + tool, { text: 'number ' + index }).then(
+      ({ text }) => text,
+      ({ code, message, hint }) => ({ code, message, hint }),
+    ))),
+}
+handle = async ({ id, what, value }) => {
+  const answer = await doing[what](value)
+  if (process.connected) process.send({ id, answer: answer ?? null })
+}
+for (const message of waiting) void handle(message)
+`

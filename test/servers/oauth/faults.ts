@@ -36,7 +36,8 @@ export interface Held {
 export class Faults {
   #failures = new Map<Endpoint, Failure[]>()
   #losses = new Map<Endpoint, number>()
-  #held = new Map<Endpoint, { arrive(): void; released: Promise<void> }[]>()
+  #held = new Map<Endpoint, Gate[]>()
+  #heldAnswers = new Map<Endpoint, Gate[]>()
 
   /** The next requests to the endpoint fail, the others after them do not. */
   fail(endpoint: Endpoint, failure: Failure, times = 1): void {
@@ -45,11 +46,19 @@ export class Faults {
 
   /** The next request to the endpoint waits. What `fail` says comes after the waiting. */
   hold(endpoint: Endpoint): Held {
-    const signals = new EventTarget()
-    const arrived = once(signals, 'arrive').then(() => {})
-    const released = once(signals, 'release').then(() => {})
-    add(this.#held, endpoint, { arrive: () => signals.dispatchEvent(new Event('arrive')), released })
-    return { arrived, release: () => void signals.dispatchEvent(new Event('release')) }
+    return holdIn(this.#held, endpoint)
+  }
+
+  /** The next request takes effect, and its answer waits. */
+  holdAnswer(endpoint: Losable): Held {
+    return holdIn(this.#heldAnswers, endpoint)
+  }
+
+  /** Resolves when the answer to this request may be given. */
+  async answering(endpoint: Endpoint | undefined): Promise<void> {
+    const held = endpoint === undefined ? undefined : this.#heldAnswers.get(endpoint)?.shift()
+    held?.arrive()
+    await held?.released
   }
 
   /** The next requests are served as ever, and then the connection breaks in place of the answer. */
@@ -85,6 +94,19 @@ export class Faults {
 }
 
 // --- internal ---
+
+interface Gate {
+  arrive(): void
+  released: Promise<void>
+}
+
+function holdIn(map: Map<Endpoint, Gate[]>, endpoint: Endpoint): Held {
+  const signals = new EventTarget()
+  const arrived = once(signals, 'arrive').then(() => {})
+  const released = once(signals, 'release').then(() => {})
+  add(map, endpoint, { arrive: () => signals.dispatchEvent(new Event('arrive')), released })
+  return { arrived, release: () => void signals.dispatchEvent(new Event('release')) }
+}
 
 function add<T>(map: Map<Endpoint, T[]>, endpoint: Endpoint, ...more: T[]): void {
   map.set(endpoint, [...(map.get(endpoint) ?? []), ...more])

@@ -46,6 +46,8 @@ export interface RealAuthorization extends Lists {
   lose(endpoint: Losable, times?: number): void
   /** The next request to an endpoint waits. */
   hold(endpoint: Endpoint): Held
+  /** The next request takes effect, and its answer waits. */
+  holdAnswer(endpoint: Losable): Held
   close(): Promise<void>
 }
 
@@ -91,6 +93,7 @@ export async function startRealAuthorization(options: RealOptions = {}): Promise
       await next()
       records.finish(context)
       if (context.path.startsWith('/.well-known/')) context.body = metadata(context.body, options)
+      await faults.answering(endpointOf(context.path))
       if (faults.loses(endpointOf(context.path))) context.req.socket.destroy()
     })
     const serve = provider.callback()
@@ -129,6 +132,7 @@ export async function startRealAuthorization(options: RealOptions = {}): Promise
     fail: (endpoint, failure, times) => faults.fail(endpoint, failure, times),
     lose: (endpoint, times) => faults.lose(endpoint, times),
     hold: (endpoint) => faults.hold(endpoint),
+    holdAnswer: (endpoint) => faults.holdAnswer(endpoint),
     close: async () => {
       await Promise.all([listener.close(), protectedMcp.close()])
     },
