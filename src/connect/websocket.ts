@@ -6,7 +6,7 @@ import type { WebSocket } from 'ws'
 import { Fault } from '../base/fault.ts'
 import { maskText } from '../base/redact.ts'
 import { idOfCut } from '../wire/ends.ts'
-import { type Credential, isAboutSignature } from './http/credential.ts'
+import { type Credential, isAboutSignature, MOST_ATTEMPTS, type Signature } from './http/credential.ts'
 import { bareHost, guardedLookup, type Resolve } from './http/guard.ts'
 import { HeaderBook, type HeaderMap } from './http/headers.ts'
 import { basicAuthorization, portOf } from './http/proxy.ts'
@@ -32,20 +32,27 @@ export function openWebSocket(options: WebSocketOptions): OpenTransport {
     // Loaded when it is needed: most never do.
     const { WebSocket } = await import('ws')
     const { credential } = options
-    const signature = await credential?.sign('GET', url)
-    const socket = new WebSocket(url, ['mcp'], {
-      headers: { ...headersOf(url, options.headers), ...pairs(signature?.headers) },
-      lookup,
-      maxPayload: options.limit * PATIENCE,
-      handshakeTimeout: HANDSHAKE,
-      followRedirects: false,
-      perMessageDeflate: false,
-      rejectUnauthorized: true,
-    })
+    const dial = (signed: Signature | undefined) =>
+      new WebSocket(url, ['mcp'], {
+        headers: { ...headersOf(url, options.headers), ...pairs(signed?.headers) },
+        lookup,
+        maxPayload: options.limit * PATIENCE,
+        handshakeTimeout: HANDSHAKE,
+        followRedirects: false,
+        perMessageDeflate: false,
+        rejectUnauthorized: true,
+      })
+    let signature = await credential?.sign('GET', url)
+    let attempt = 0
+    const again = async (refusal: Refusal): Promise<WebSocket | undefined> => {
+      attempt += 1
+      if (!credential || !signature || attempt > MOST_ATTEMPTS) return undefined
+      if (!(await credential.refused(refusal, signature, attempt))) return undefined
+      signature = await credential.sign('GET', url)
+      return dial(signature)
+    }
     const place = `${bareHost(url)}:${portOf(url)}`
-    const transport = new WebSocketTransport(socket, place, options.limit, events)
-    if (credential && signature) transport.renew = (refusal) => credential.refused(refusal, signature, 1)
-    return transport
+    return new WebSocketTransport(dial(signature), place, options.limit, events, again)
   }
 }
 
@@ -63,35 +70,29 @@ const CLOSED = 3
 
 class WebSocketTransport implements Transport {
   readonly streams = false
-  readonly #socket: WebSocket
+  #socket: WebSocket
   readonly #place: string
   readonly #limit: number
   readonly #events: TransportEvents
-  /** Where a refusal may be for want of a newer signature: whether there is one now. */
-  renew: ((refusal: Refusal) => Promise<boolean>) | undefined
+  readonly #again: (refusal: Refusal) => Promise<WebSocket | undefined>
   #early: Outgoing[] = []
   #answered = false
   #ended = false
 
-  constructor(socket: WebSocket, place: string, limit: number, events: TransportEvents) {
+  /** `again`: another handshake after a refusal that is about the signature, where a better one can be had. */
+  constructor(
+    socket: WebSocket,
+    place: string,
+    limit: number,
+    events: TransportEvents,
+    again: (refusal: Refusal) => Promise<WebSocket | undefined>,
+  ) {
     this.#socket = socket
     this.#place = place
     this.#limit = limit
     this.#events = events
-    socket.on('open', () => this.#open())
-    socket.on('message', (data: Buffer, binary: boolean) => {
-      if (this.#ended) return
-      if (binary) events.noise(`a binary frame of ${data.length} bytes`)
-      // Thrown away, but it costs only the call it belongs to.
-      else if (data.length > limit)
-        events.oversized(data.length, idOfCut(data.subarray(0, 4096), data.subarray(-4096)))
-      else events.message(data)
-    })
-    socket.on('unexpected-response', (_request, response) => this.#refused(response))
-    socket.on('error', (error) => this.#end(this.#faultOf(error)))
-    socket.on('close', (code) =>
-      this.#end(lost(`${place} closed the connection${code === 1005 ? '' : ` (${code})`}`)),
-    )
+    this.#again = again
+    this.#attach(socket)
   }
 
   send(outgoing: Outgoing): void {
@@ -125,6 +126,30 @@ class WebSocketTransport implements Transport {
     })
   }
 
+  /** What a socket says counts only as long as it is the one. */
+  #attach(socket: WebSocket): void {
+    const isOurs = () => socket === this.#socket && !this.#ended
+    socket.on('open', () => isOurs() && this.#open())
+    socket.on('message', (data: Buffer, binary: boolean) => {
+      if (isOurs()) this.#message(data, binary)
+    })
+    socket.on('unexpected-response', (_request, response) => this.#refused(response))
+    socket.on('error', (error) => isOurs() && this.#end(this.#faultOf(error)))
+    socket.on('close', (code) => {
+      const why = code === 1005 ? '' : ` (${code})`
+      if (isOurs()) this.#end(lost(`${this.#place} closed the connection${why}`))
+    })
+  }
+
+  #message(data: Buffer, binary: boolean): void {
+    const { length } = data
+    if (binary) this.#events.noise(`a binary frame of ${length} bytes`)
+    // Thrown away, but it costs only the call it belongs to.
+    else if (length > this.#limit)
+      this.#events.oversized(length, idOfCut(data.subarray(0, 4096), data.subarray(-4096)))
+    else this.#events.message(data)
+  }
+
   #open(): void {
     this.#answered = true
     for (const outgoing of this.#early) this.#write(outgoing)
@@ -156,13 +181,10 @@ class WebSocketTransport implements Transport {
           : new Fault('ADDRESS_REFUSED', `${this.#place} wants to send us on to ${maskText(location)}`, {
               details: { status },
             })
-      this.#socket.terminate()
-      if (!this.renew || !isAboutSignature(refusal)) return this.#end(fault)
-      // The handshake is over; the next one is signed with what there is then.
-      const again = new Fault('CONNECTION_LOST', `${this.#place} wanted another token, and there is one now`)
-      this.renew(refusal).then(
-        (isNew) => this.#end(isNew ? again : fault),
-        (error) => this.#end(error instanceof Fault ? error : fault),
+      if (!isAboutSignature(refusal)) return this.#giveUp(fault)
+      this.#again(refusal).then(
+        (next) => (next ? this.#replace(next) : this.#giveUp(fault)),
+        (error) => this.#giveUp(error instanceof Fault ? error : fault),
       )
     }
     response.on('data', (chunk: Buffer) => {
@@ -172,6 +194,20 @@ class WebSocketTransport implements Transport {
     })
     response.on('end', done)
     response.on('error', done)
+  }
+
+  /** What was to be sent goes through the next socket. */
+  #replace(next: WebSocket): void {
+    const before = this.#socket
+    this.#socket = next
+    this.#attach(next)
+    before.terminate()
+    if (this.#ended) next.terminate()
+  }
+
+  #giveUp(fault: Fault): void {
+    this.#end(fault)
+    this.#socket.terminate()
   }
 
   #faultOf(error: NodeJS.ErrnoException): Fault {

@@ -196,7 +196,14 @@ export async function between(
     request.pipe(onward)
   })
   proxy.on('upgrade', ({ headers, url: path = '' }, socket, head) => {
-    requests.push({ method: 'upgrade', path, headers })
+    const seen: Seen = { method: 'upgrade', path, headers }
+    requests.push(seen)
+    const refusal = refuse(seen)
+    if (refusal) {
+      const lines = Object.entries(refusal.headers ?? {}).map(([name, value]) => `${name}: ${value}\r\n`)
+      socket.end(`HTTP/1.1 ${refusal.status} Refused\r\ncontent-length: 0\r\n${lines.join('')}\r\n`)
+      return
+    }
     const onward = ask({ hostname, port, path, headers })
     onward.on('upgrade', (answer, far) => {
       const lines = Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}`)

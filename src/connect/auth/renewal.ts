@@ -116,14 +116,22 @@ export class Renewal {
     const store = await secrets()
     const now = readGrant(store, this.#owner, url)
     if (now && now.version !== used?.version) return
-    if (code === 'invalid_client' || code === 'unauthorized_client') {
+    const isUnknown = code === 'invalid_client' || code === 'unauthorized_client'
+    // No person can help a program that signs in by itself.
+    if (this.isMachine && isUnknown)
+      throw new Fault('SIGN_IN_FAILED', `no token for ${this.#account.server}: ${said(code)}`, {
+        hint: 'check auth.clientId, and clientSecret or privateKey',
+        server: this.#account.server,
+        cause: error,
+      })
+    if (isUnknown) {
       const registrar = {
         secrets: store,
         owner: this.#owner,
         settings: this.#account.settings,
         fetch: fetchOf(this.#account),
       }
-      if (used && !this.isMachine) await forgetClient(registrar, used.grant.issuer)
+      if (used) await forgetClient(registrar, used.grant.issuer)
     } else if (code !== 'invalid_grant' || this.isMachine) {
       throw asSignInFault(error, `no token for ${this.#account.server}`)
     }
