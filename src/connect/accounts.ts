@@ -58,6 +58,8 @@ export class Accounts {
   /** What signs requests to the server, all variables of which are filled in; undefined where nothing does. */
   async credential(server: Server, account: string | undefined): Promise<Credential | undefined> {
     const known = this.#credentials.get(account)
+    // Whoever connects anew may do so because somebody signed in or out.
+    known?.recall?.()
     if (known) return known
     const { auth, name } = authOf(this.#entry.name, server, account)
     const made = await this.#make(server, auth, name)

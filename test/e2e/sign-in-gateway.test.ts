@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { browse } from '../servers/oauth/browse.ts'
 import type { Sandbox } from './cli.ts'
 import { AGENTS, type Answer, askTool, type Gateway, place, until, up } from './hub.ts'
-import { owner, readEvents } from './owner.ts'
+import { owner } from './owner.ts'
 import { authorization, configured, hubProcess, isListening, signedIn } from './sign-in.ts'
 
 const HOUR = 3_600
@@ -92,7 +92,6 @@ test('[C6] the API says where to go, and what came of it is the status', async (
   const config = configured(sandbox, { url: real.mcpUrl })
   const gateway = await up(sandbox, config, { user: true })
   const ask = owner(sandbox, gateway)
-  const events = await readEvents(sandbox, gateway)
   const first = (await ask('POST /api/servers/vault/login')).answer
   expect(first).toEqual({
     server: 'vault',
@@ -107,7 +106,7 @@ test('[C6] the API says where to go, and what came of it is the status', async (
     async () => redirect(first.url) === redirect(second.url) || !(await isListening(redirect(first.url))),
   )
   expect((await browse(second.url)).text).toContain('Signed in.')
-  await events.find(({ data }) => data.server === 'vault' && data.status === 'connected')
+  await until(async () => (await statusOf(sandbox, gateway)).status === 'connected')
   expect(await askTool(gateway, 'vault', 'whoami')).toMatchObject({ subject: 'ada' })
   expect(await isListening(redirect(second.url))).toBe(false)
 
@@ -175,4 +174,17 @@ test('[C6] two agents use two accounts of one server, each their own', async () 
   expect((await sandbox.run(['logout', 'vault', '--account', 'home'])).code).toBe(0)
   expect(await asBob()).toContain('busbar login vault --account home')
   expect(await askTool(gateway, 'vault', 'whoami')).toMatchObject({ subject: 'worker' })
+})
+
+test('[C6][D18] after signing out nobody goes on with the token, though it was not taken back', async () => {
+  const { sandbox, open } = place()
+  const real = await authorization()
+  const config = { servers: { vault: { url: real.mcpUrl, timeouts: { health: 0 } } } }
+  const hub = await open(config, { start: false })
+  await hub.servers.login('vault', { onSignIn: async ({ url }) => void (await browse(url)) })
+  const other = await hubProcess(sandbox, config)
+  expect(await other.call(2)).toEqual(['number 0', 'number 1'])
+  real.fail('revocation', 503, 10)
+  expect(await hub.servers.logout('vault')).toMatchObject({ wasSignedIn: true, isRevoked: false })
+  await until(async () => JSON.stringify(await other.call()).includes('AUTH_REQUIRED'))
 })

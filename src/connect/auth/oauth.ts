@@ -23,6 +23,8 @@ export class OAuthCredential implements Credential {
   #session: DpopSession | undefined
   #signingIn: Promise<void> | undefined
   #secrets: Secrets | undefined
+  /** When what is kept was last compared with what is used. */
+  #looked = 0
 
   constructor(account: Account) {
     this.#account = account
@@ -41,7 +43,7 @@ export class OAuthCredential implements Credential {
 
   sign(method: string, url: URL): Signature | Promise<Signature> {
     const kept = this.#kept
-    if (kept === undefined || isEnding(kept.grant))
+    if (kept === undefined || isEnding(kept.grant) || this.#isReplaced(kept))
       return this.#obtain().then(() => this.#signed(method, url))
     return this.#signed(method, url)
   }
@@ -72,6 +74,10 @@ export class OAuthCredential implements Credential {
     return true
   }
 
+  recall(): void {
+    this.#looked = 0
+  }
+
   answered(headers: IncomingHttpHeaders, url: URL): void {
     const nonce = headers['dpop-nonce']
     if (typeof nonce === 'string') this.#session?.rememberNonce(url, nonce)
@@ -85,6 +91,19 @@ export class OAuthCredential implements Credential {
     if (kept === undefined || this.#signature === undefined) return UNSIGNED
     const session = this.#session
     return session ? bound(kept, session, method, url) : this.#signature
+  }
+
+  /** Whether a person signed in anew or out meanwhile, here or elsewhere; looked after once in a while only. */
+  #isReplaced({ version }: KeptGrant): boolean {
+    const now = Date.now()
+    if (this.#secrets === undefined || Math.abs(now - this.#looked) < GLANCE) return false
+    this.#looked = now
+    try {
+      return readGrant(this.#secrets, this.#owner, this.#account.url)?.version !== version
+    } catch {
+      // What cannot be read just now is no reason to stop using what works.
+      return false
+    }
   }
 
   async #read(): Promise<KeptGrant | undefined> {
@@ -181,6 +200,9 @@ export class OAuthCredential implements Credential {
     )
   }
 }
+
+/** Milliseconds for which a token that a person gave up may still be used by another process. */
+const GLANCE = 1_000
 
 const UNSIGNED: Signature = { headers: [], token: undefined }
 

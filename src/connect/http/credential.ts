@@ -20,6 +20,8 @@ export interface Credential {
    * what the caller is to be told instead of the refusal. `attempt` counts from one.
    */
   refused(refusal: Refusal, signature: Signature, attempt: number): Promise<boolean>
+  /** What it knows may be of yesterday: it is looked at again before the next request. */
+  recall?(): void
   /** Something came back that was no refusal of the signature; its headers may matter for the next one. */
   answered?(headers: IncomingHttpHeaders, url: URL): void
 }
