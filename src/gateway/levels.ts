@@ -96,13 +96,15 @@ export class Levels {
     const level = LEVELS.find((it) => wanted.includes(it))
     if (level === undefined || this.#told.get(link) === level) return
     this.#told.set(link, level)
-    await link.ask('logging/setLevel', { level }).catch(() => undefined)
+    await link.ask('logging/setLevel', { level }, { idle: PATIENCE }).catch(() => undefined)
   }
 }
 
 // --- internal ---
 
 const MOST_WISHES = 1_000
+/** Milliseconds for which a request waits until its server knows how much of it is to be told. */
+const PATIENCE = 2_000
 
 function keyOf(server: string, instance: string | undefined): string {
   return `${server}\n${instance ?? ''}`

@@ -194,14 +194,19 @@ function tell({ message, params, session, reply, modern }: Asked, notification: 
   reply.notify(notificationFor(notification, { id: message.id, progressToken }))
 }
 
-/** A modern client that cannot be asked, and wants to hear what is logged about its request. */
-function hearerOf({ params, reply }: Asked): Asker | undefined {
-  if (params.meta?.[META.logLevel] === undefined) return undefined
+const declined: Asker['question'] = async ({ method }) => ({
+  error: { code: ERROR.methodNotFound, message: cannotAnswer(method) },
+})
+
+/** Whoever calls and wants to hear nothing: what is logged about that is for nobody else either. */
+const SILENT: Asker = { canAnswer: false, question: declined, remark: () => undefined }
+
+/** A modern client that cannot be asked: it hears what is logged about its request, if it asked for that. */
+function hearerOf({ params, reply }: Asked): Asker {
+  if (params.meta?.[META.logLevel] === undefined) return SILENT
   return {
     canAnswer: false,
-    question: async ({ method }) => ({
-      error: { code: ERROR.methodNotFound, message: cannotAnswer(method) },
-    }),
+    question: declined,
     remark: (message) => {
       if (isHeard(message, params.meta)) reply.notify(message.bytes)
     },

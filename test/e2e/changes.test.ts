@@ -152,7 +152,8 @@ for (const wire of ['stdio', 'http'] as const)
   for (const era of ['legacy', 'modern'] as const)
     test(`[B9][C1] a modern client hears what a ${era} server over ${wire} logs in its request, if it asked for that there`, async () => {
       const servers = { own: await entry(wire, 'plain', { era }) }
-      const gateway = await up(place().sandbox, { servers, agents: AGENTS })
+      const gateway = await up(place().sandbox, { servers, agents: both })
+      const bystander = await (await WireClient.open(gateway, '/mcp', asBob)).listen()
       const offered = await (await modern(gateway, '/mcp', 'server/discover')).answer()
       expect(offered.result.capabilities.logging).toEqual({})
       for (const capabilities of [{}, { elicitation: { form: {} } }])
@@ -172,7 +173,19 @@ for (const wire of ['stdio', 'http'] as const)
           const said = events.of('notifications/message').map((it) => it.level)
           expect([capabilities, logLevel, level, said]).toEqual([capabilities, logLevel, level, heard])
         }
+      expect(bystander.of('notifications/message')).toEqual([])
     })
+
+test('[B9][C5] a server that never says that it knows how much to log holds up no call', async () => {
+  const { sandbox } = place()
+  const before =
+    'globalThis.capabilities = { logging: {} }; globalThis.methods = { "logging/setLevel": () => new Promise(() => {}) }'
+  const servers = { own: ownServer(sandbox, '{ work: () => "done" }', before) }
+  const gateway = await up(sandbox, { servers, agents: AGENTS })
+  const options = { name: 'work', logLevel: 'debug' }
+  const called = await modern(gateway, '/mcp/own', 'tools/call', { name: 'work', arguments: {} }, options)
+  expect((await called.answer()).result.content[0].text).toBe('"done"')
+})
 
 test('[B7][C1] a modern client listens to several servers at once, and hears what it asked for', async () => {
   const { url } = await startServer('changing', { era: 'modern', name: 'far' })
