@@ -8,6 +8,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { BrowseOptions } from '../servers/oauth/browse.ts'
+import { type Canary, startCanary } from '../servers/oauth/canary.ts'
 import { type Opener, type OpenerOptions, startOpener } from '../servers/oauth/fake-opener.ts'
 import { type Hostile, type Overrides, startHostile } from '../servers/oauth/hostile.ts'
 import { type RealAuthorization, type RealOptions, startRealAuthorization } from '../servers/oauth/real.ts'
@@ -22,6 +23,12 @@ export async function authorization(options: RealOptions = {}): Promise<RealAuth
 
 export async function hostile(overrides: Overrides = {}): Promise<Hostile> {
   const made = await startHostile(overrides)
+  onTestFinished(() => made.close())
+  return made
+}
+
+export async function canary(): Promise<Canary> {
+  const made = await startCanary()
   onTestFinished(() => made.close())
   return made
 }
