@@ -85,6 +85,11 @@ export function learnSecret(secret: string | undefined, owner: string): void {
   for (const oldest of known.keys()) if (known.size > MOST_LEARNED) known.delete(oldest)
 }
 
+/** A text without the secrets that were learned. Before anything is cut off: the beginning of a secret is one, too. */
+export function scrubLearned(text: string): string {
+  return learnedOnly(text)
+}
+
 /**
  * Arguments with secrets masked: what follows a flag such as `--api-key`, and every `NAME=value`, `Name: value` and
  * member of JSON inside an argument whose name says so. Only the value is masked: of a command that a shell or an
@@ -109,6 +114,7 @@ const SHORTEST_SECRET = 6
 const MOST_LEARNED = 30
 const learned = new Map<string, Map<string, readonly string[]>>()
 let lessons = 0
+const learnedOnly = scrubber([])
 
 /**
  * Texts to look for, found by how they begin. One pattern of all of them costs the more the more they are: for 200

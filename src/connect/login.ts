@@ -1,8 +1,8 @@
 // Signing in to a server, and out of it again, as a person asks for it.
 
-import { learnSecret } from '../base/redact.ts'
 import type { Account, OnSignIn } from './auth/account.ts'
-import { type Grant, ownerOf } from './auth/grant.ts'
+import { type Grant, learnGrant, ownerOf } from './auth/grant.ts'
+import { said } from './auth/trouble.ts'
 import type { Connection } from './connection.ts'
 
 export interface LoginOptions {
@@ -48,8 +48,7 @@ export async function login({ plan }: Connection, options: LoginOptions): Promis
     byDevice: options.device,
     signal: options.signal,
   })
-  for (const secret of [grant.access, grant.refresh])
-    learnSecret(secret, ownerOf(account.server, account.name))
+  learnGrant(grant, ownerOf(account.server, account.name))
   return describe(account, grant)
 }
 
@@ -67,6 +66,11 @@ export async function logout({ plan }: Connection, name: string | undefined): Pr
 
 function describe({ server, name: account }: Account, grant: Grant): Login {
   const { issuer, scope, expires, refresh } = grant
-  const scopes = scope?.split(' ').filter((word) => word !== '') ?? []
-  return { server, account, issuer, scopes, expires, renews: refresh !== undefined }
+  // They are somebody else's words.
+  const scopes =
+    scope
+      ?.split(' ')
+      .map(said)
+      .filter((word) => word !== '') ?? []
+  return { server, account, issuer: said(issuer), scopes, expires, renews: refresh !== undefined }
 }

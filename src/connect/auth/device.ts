@@ -2,6 +2,7 @@
 // seconds whether they have.
 
 import { setTimeout as pause } from 'node:timers/promises'
+import { learnSecret } from '../../base/redact.ts'
 import { clientAuthentication, clientFor, DEVICE_GRANT } from './client.ts'
 import { type Authority, namedIn } from './discovery.ts'
 import { endpointOf } from './endpoint.ts'
@@ -15,6 +16,7 @@ export async function signInByDevice(way: Way): Promise<Grant> {
   const address = deviceEndpoint(authority)
   const client = await clientFor(registrar, authority, 'http://127.0.0.1/callback', scope)
   const code = await deviceCode(way, client, address)
+  for (const secret of [client.client_secret, code.device]) learnSecret(secret, registrar.owner)
   const until = Date.now() + code.patience
   const where = {
     url: code.url,

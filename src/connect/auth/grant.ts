@@ -4,6 +4,7 @@
 import type { webcrypto } from 'node:crypto'
 import type { AuthorizationServerMetadata, OAuthTokens } from '@modelcontextprotocol/client'
 import { isRecord } from '../../base/record.ts'
+import { learnSecret } from '../../base/redact.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 
 /** Who we are to an authorization server. */
@@ -76,6 +77,11 @@ export async function keepGrant(
   expected?: number,
 ): Promise<boolean> {
   return (await secrets.put(owner, FIELD, JSON.stringify(grant), expected)) !== undefined
+}
+
+/** From now on nothing of it is shown or recorded, whoever says it. */
+export function learnGrant({ access, refresh, client }: Grant, owner: string): void {
+  for (const secret of [access, refresh, client.client_secret]) learnSecret(secret, owner)
 }
 
 /** Tokens as they come, put together with what they belong to. */

@@ -3,14 +3,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { DpopSession } from '@modelcontextprotocol/client'
 import { Fault } from '../../base/fault.ts'
-import { learnSecret } from '../../base/redact.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 import type { Credential, Signature } from '../http/credential.ts'
 import type { Refusal } from '../http/refusal.ts'
 import { type Account, loginCommand, ownerOfAccount } from './account.ts'
 import { sessionOf } from './binding.ts'
 import { type Challenge, challengeIn } from './challenge.ts'
-import { isEnding, isExpired, type KeptGrant, readGrant } from './grant.ts'
+import { isEnding, isExpired, type KeptGrant, learnGrant, readGrant } from './grant.ts'
 import { Renewal } from './renewal.ts'
 import { said } from './trouble.ts'
 
@@ -131,8 +130,7 @@ export class OAuthCredential implements Credential {
     const { grant, version } = kept
     if (this.#kept?.version !== version)
       this.#session = grant.isBound && grant.key ? await sessionOf(grant.key) : undefined
-    for (const secret of [grant.access, grant.refresh, grant.client.client_secret])
-      learnSecret(secret, this.#owner)
+    learnGrant(grant, this.#owner)
     this.#kept = kept
     this.#signature = { headers: ['authorization', `Bearer ${grant.access}`], token: version }
   }

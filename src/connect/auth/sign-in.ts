@@ -2,6 +2,7 @@
 // of it is kept before anybody hears of it.
 
 import { randomBytes } from 'node:crypto'
+import { learnSecret } from '../../base/redact.ts'
 import type { OAuth } from '../../config/schema-server.ts'
 import { requestGuarded } from '../http/request.ts'
 import { type Account, fetchOf, type OnSignIn, ownerOfAccount } from './account.ts'
@@ -84,6 +85,7 @@ async function signInByBrowser(way: Way): Promise<Grant> {
   })
   try {
     const client = await clientFor(registrar, authority, callback.redirect, scope)
+    learnSecret(client.client_secret, registrar.owner)
     return await throughBrowser(way, client, callback, state)
   } finally {
     callback.close()
@@ -109,6 +111,7 @@ async function throughBrowser(way: Way, client: Client, callback: Callback, stat
     paste: (text: string) => callback.paste(text),
   }
   const answer = await showUntil(way, where, () => callback.answer)
+  learnSecret(answer.code, registrar.owner)
   await checkIssuer(answer, authority)
   const { code, error, error_description: description } = answer
   if (error !== undefined || code === undefined)

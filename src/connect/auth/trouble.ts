@@ -3,7 +3,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import { isRecord } from '../../base/record.ts'
-import { maskText } from '../../base/redact.ts'
+import { maskText, scrubLearned } from '../../base/redact.ts'
 
 export function signInFailed(message: string, hint?: string, cause?: unknown): Fault {
   return new Fault('SIGN_IN_FAILED', message, { hint, cause })
@@ -25,8 +25,7 @@ export function isPassing(error: unknown): boolean {
 /** One line of what somebody else said. */
 export function said(text: unknown): string {
   if (typeof text !== 'string') return ''
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not reach a terminal
-  const line = text.replace(/[\x00-\x20\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]+/g, ' ').trim()
+  const line = scrubLearned(text).replace(UNSEEN, ' ').trim()
   return maskText(line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line)
 }
 
@@ -39,7 +38,8 @@ export function asSignInFault(error: unknown, what: string): Fault {
   const words = said(message.replace(/\. Raw body: [\s\S]*$/, ''))
   if (isPassing(error))
     return new Fault('SERVER_UNREACHABLE', `${what}: ${words}`, { hint: 'try again later', cause: error })
-  const spoken = code === undefined || words.includes(code) ? words : `${code}: ${words}`
+  const named = said(code)
+  const spoken = named === '' || words.includes(named) ? words : `${named}: ${words}`
   return signInFailed(`${what}: ${spoken}`, undefined, error)
 }
 
@@ -53,3 +53,5 @@ export async function jsonObject(response: Response, what: string): Promise<Reco
 // --- internal ---
 
 const LONGEST = 240
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they must not reach a terminal
+const UNSEEN = /[\x00-\x20\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]+/g

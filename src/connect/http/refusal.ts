@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { Fault } from '../../base/fault.ts'
-import { maskText } from '../../base/redact.ts'
+import { maskText, scrubLearned } from '../../base/redact.ts'
 
 /** An answer that carries no messages. Of a long body only the beginning is there. */
 export interface Refusal {
@@ -56,7 +56,7 @@ const EXCERPT = 120
 
 /** The first words of a body, for people. */
 function excerpt(body: Buffer, type: string | undefined): string {
-  const text = body.toString('utf8', 0, 8192)
+  const text = scrubLearned(body.toString('utf8', 0, 8192))
   const plain = /html|xml/i.test(type ?? '') || /^\s*</.test(text) ? withoutTags(text) : text
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not reach a terminal
   const line = plain.replace(/[\x00-\x20\x7f-\x9f]+/g, ' ').trim()
