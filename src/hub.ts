@@ -22,6 +22,7 @@ import type { Handlers } from './connect/answers.ts'
 import type { InProcessServer } from './connect/in-process.ts'
 import { settingsOf, withoutInstances } from './connect/instances.ts'
 import { type Applied, type Change, Manager } from './connect/manager.ts'
+import { rest } from './connect/pause.ts'
 import { closeInheritedFiles } from './connect/process/inherited-files.ts'
 import { type Ledger, openLedger, reapDeadOwners } from './connect/process/ledger.ts'
 import type { HubEvent, HubOptions, Next } from './hub-options.ts'
@@ -43,6 +44,9 @@ import type { Invocations } from './store/invocation.ts'
 import type { Store } from './store/store.ts'
 
 export type { HubEvent, HubOptions }
+
+/** Milliseconds for tokens that are on their way when a hub is closed. */
+const RENEWAL_PATIENCE = 5_000
 
 /** Reads the configuration, ends what an earlier run left behind, and starts what starts by itself. */
 export async function createHub(options: HubOptions = {}): Promise<Hub> {
@@ -84,6 +88,7 @@ export class Hub {
   #work: Promise<unknown> = Promise.resolve()
   #ended = false
   readonly #closing = new AbortController()
+  readonly #renewals = new Set<Promise<unknown>>()
 
   constructor(options: HubOptions, places?: Places) {
     const env = options.env ?? process.env
@@ -104,6 +109,7 @@ export class Hub {
           isKept: (owner) => isKept(this.places, owner),
           onSignIn: options.onSignIn,
           closing: this.#closing.signal,
+          renewals: this.#renewals,
         },
       },
       (event) => {
@@ -313,6 +319,7 @@ export class Hub {
   close(options: { readonly drain?: number } = {}): Promise<void> {
     this.#closing.abort(new Fault('CALL_CANCELLED', 'signing in was given up'))
     this.#closed ??= this.#manager.close(options).finally(async () => {
+      await Promise.race([Promise.allSettled(this.#renewals), rest(RENEWAL_PATIENCE)])
       this.#brakes?.close()
       this.#context.spill.close()
       await this.#pins.close()

@@ -19,6 +19,8 @@ export interface SigningIn {
   readonly onSignIn?: OnSignIn | undefined
   /** Fires when the program is done with all of it. */
   readonly closing: AbortSignal
+  /** Renewals that go on: a token that was given and is not kept yet would be lost with the process. */
+  readonly renewals: Set<Promise<unknown>>
 }
 
 export class Accounts {
@@ -108,7 +110,7 @@ export class Accounts {
   }
 
   #account(url: string, settings: OAuth, name: string | undefined): Account {
-    const { secrets, onSignIn, closing } = this.#context
+    const { secrets, onSignIn, closing, renewals } = this.#context
     const { privateKeyPath } = settings
     const key = privateKeyPath === undefined ? {} : { privateKey: this.#read(privateKeyPath) }
     const { env } = this.#active
@@ -116,7 +118,7 @@ export class Accounts {
     const address = url.replace(/^ws/i, 'http')
     const own = { ...settings, ...key }
     const { name: server } = this.#entry
-    return { server, name, url: address, settings: own, env, secrets, onSignIn, closing }
+    return { server, name, url: address, settings: own, env, secrets, onSignIn, closing, renewals }
   }
 
   #path(path: string): string {

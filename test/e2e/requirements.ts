@@ -58,7 +58,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   done('C3', 'user < project < local < flags; the seeds’ files; a bad file reported with file and line'),
   done('C4', 'discovery on connect, refreshed, in the form each provider wants'),
   done('C5', 'calls with every content type and time-outs'),
-  planned('C6', 'sign-in'),
+  done('C6', 'sign-in'),
   done('C7', 'a manager'),
   done('C8', 'names for execution and display'),
   done('C9', 'fast'),

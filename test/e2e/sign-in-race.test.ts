@@ -1,5 +1,6 @@
 // Renewal when everybody needs it at once, when somebody dies in the middle of it, and when nobody answers.
 
+import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { browse } from '../servers/oauth/browse.ts'
 import type { RealAuthorization } from '../servers/oauth/real.ts'
@@ -126,6 +127,27 @@ test('[C6][D10] whoever renews is killed before it could keep the new token: one
   expect(await other.status('plain')).not.toMatchObject({ status: 'failed' })
 
   await hub.servers.login('vault', { onSignIn: async ({ url }) => void (await browse(url)) })
+  expect(await other.call(CALLS)).toEqual(inOrder)
+})
+
+test('[C6][D10] whoever closes waits for a token that is on its way, so that it is not lost', async () => {
+  const at = place()
+  const real = await authorization({ lifetime: HOUR })
+  const config = { servers: { vault: { url: real.mcpUrl, timeouts: { health: 0 } } } }
+  await signIn(at, config)
+  const one = await hubProcess(at.sandbox, config)
+  const held = real.holdAnswer('token')
+  await one.later(HOUR - 30)
+  expect(await one.call()).toEqual(['number 0'])
+  await held.arrived
+  const gone = once(one.child, 'exit')
+  await one.leave()
+  // As long as it answers it is there.
+  for (let round = 0; round < 50; round++) await one.later(HOUR - 30)
+  held.release()
+  await gone
+  real.expireAll()
+  const other = await hubProcess(at.sandbox, config)
   expect(await other.call(CALLS)).toEqual(inOrder)
 })
 

@@ -126,6 +126,8 @@ export interface HubProcess {
   /** Lets its clock go before by so many seconds. */
   later(seconds: number): Promise<void>
   status(server?: string): Promise<Answer>
+  /** Closes its hub, and ends at once after that. */
+  leave(): Promise<void>
   kill(): Promise<void>
 }
 
@@ -164,6 +166,7 @@ export async function hubProcess(
     call: (times = 1, tool = 'echo') => ask('call', { times, tool }),
     later: (seconds) => ask('later', seconds),
     status: (server = 'vault') => ask('status', server),
+    leave: () => ask('leave'),
     kill: async () => {
       child.kill('SIGKILL')
       await gone
@@ -187,6 +190,7 @@ const doing = {
   ready: () => true,
   later: (seconds) => { Date.now = () => now() + seconds * 1000 },
   status: (server) => hub.servers.get(server),
+  leave: () => void hub.close().then(() => process.exit()),
   call: ({ times, tool }) => Promise.all(Array.from({ length: times }, (_, index) =>
     hub.as().call('vault/' + tool, { text: 'number ' + index }).then(
       ({ text }) => text,

@@ -190,7 +190,12 @@ async function addresses(config: string | undefined): Promise<string[]> {
     handlers: {},
     instance: () => undefined,
     ledger: unused,
-    signingIn: { secrets: unused, isKept: () => false, closing: new AbortController().signal },
+    signingIn: {
+      secrets: unused,
+      isKept: () => false,
+      closing: new AbortController().signal,
+      renewals: new Set<Promise<unknown>>(),
+    },
   }
   const manager = new Manager(snapshot.places, context, () => undefined)
   manager.apply(snapshot, { start: false })

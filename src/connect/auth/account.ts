@@ -20,6 +20,8 @@ export interface Account {
   readonly secrets: () => Promise<Secrets>
   /** Fires when nobody waits for anything any more. */
   readonly closing: AbortSignal
+  /** Where a renewal is noted while it goes on. */
+  readonly renewals: Set<Promise<unknown>>
   /** Where there is nobody to ask, a server that wants a person to sign in waits for `busbar login`. */
   readonly onSignIn?: OnSignIn | undefined
 }

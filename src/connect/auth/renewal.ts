@@ -43,9 +43,7 @@ export class Renewal {
     stale: KeptGrant | undefined,
     { isRefused, challenge }: { readonly isRefused: boolean; readonly challenge?: Challenge | undefined },
   ): Promise<KeptGrant> {
-    this.#underWay ??= this.#renew(stale, challenge).finally(() => {
-      this.#underWay = undefined
-    })
+    this.#underWay ??= this.#begin(stale, challenge)
     try {
       return await this.#underWay
     } catch (error) {
@@ -55,6 +53,16 @@ export class Renewal {
   }
 
   // --- internal ---
+
+  #begin(stale: KeptGrant | undefined, challenge: Challenge | undefined): Promise<KeptGrant> {
+    const { renewals } = this.#account
+    const renewing = this.#renew(stale, challenge).finally(() => {
+      this.#underWay = undefined
+      renewals.delete(renewing)
+    })
+    renewals.add(renewing)
+    return renewing
+  }
 
   async #renew(stale: KeptGrant | undefined, challenge: Challenge | undefined): Promise<KeptGrant> {
     if (this.#trouble && Date.now() < this.#notBefore) throw this.#trouble
