@@ -176,7 +176,7 @@ test('[C6] two agents use two accounts of one server, each their own', async () 
   expect(await askTool(gateway, 'vault', 'whoami')).toMatchObject({ subject: 'worker' })
 })
 
-test('[C6][D18] after signing out nobody goes on with the token, though it was not taken back', async () => {
+test('[C6] attack D18: after signing out nobody goes on with the token, though it was not taken back', async () => {
   const { sandbox, open } = place()
   const real = await authorization()
   const config = { servers: { vault: { url: real.mcpUrl, timeouts: { health: 0 } } } }

@@ -58,7 +58,7 @@ const WICKED = [
 ]
 
 for (const address of WICKED)
-  test(`[C6][D01] ${JSON.stringify(address).slice(0, 50)} is not where a person is sent`, async () => {
+  test(`[C6] attack D01: ${JSON.stringify(address).slice(0, 50)} is not where a person is sent`, async () => {
     const { server, fault, shown } = await tried({ metadata: change({ authorization_endpoint: address }) })
     expect(fault.code).toBe('SIGN_IN_FAILED')
     expect(fault.message.length).toBeLessThan(400)
@@ -67,7 +67,7 @@ for (const address of WICKED)
     expect([shown, server.at('registration'), server.at('token')]).toEqual([[], [], []])
   })
 
-test('[C6][D01] lines in an address are gone before anybody is sent there', async () => {
+test('[C6] attack D01: lines in an address are gone before anybody is sent there', async () => {
   const server = await hostile({
     metadata: change({ authorization_endpoint: 'https://login.example.com/\n--help' }),
   })
@@ -83,7 +83,7 @@ test('[C6][D01] lines in an address are gone before anybody is sent there', asyn
   expect(shown).toMatch(/^https:\/\/login\.example\.com\/--help\?[\x21-\x7e]+$/)
 })
 
-test('[C6][D01] nothing is started for a wicked address; a harmless one is one argument of one program', async () => {
+test('[C6] attack D01: nothing is started for a wicked address; a harmless one is one argument of one program', async () => {
   const server = await hostile({ metadata: change({ authorization_endpoint: 'file:///etc/passwd' }) })
   const { sandbox } = place()
   configured(sandbox, { url: server.mcpUrl })
@@ -101,7 +101,7 @@ test('[C6][D01] nothing is started for a wicked address; a harmless one is one a
   )
 })
 
-test('[C6][D01] what another device is to show is no address of a wicked kind, nor a code with escapes', async () => {
+test('[C6] attack D01: what another device is to show is no address of a wicked kind, nor a code with escapes', async () => {
   const code = { device_code: 'd', user_code: '\u001b[2J\u202eEVIL', expires_in: 60, interval: 60 }
   const withDevice: Overrides = {
     metadata: (usual, asked) => {
@@ -127,7 +127,7 @@ test('[C6][D01] what another device is to show is no address of a wicked kind, n
 })
 
 for (const methods of [undefined, [], ['plain'], ['s256'], 'S256'])
-  test(`[C6][D02] without S256 nobody is asked for anything: ${JSON.stringify(methods)}`, async () => {
+  test(`[C6] attack D02: without S256 nobody is asked for anything: ${JSON.stringify(methods)}`, async () => {
     const { server, fault, shown } = await tried({
       metadata: change({ code_challenge_methods_supported: methods }),
     })
@@ -140,7 +140,7 @@ for (const methods of [undefined, [], ['plain'], ['s256'], 'S256'])
     ])
   })
 
-test('[C6][D02] a real authorization server that offers plain only is refused', async () => {
+test('[C6] attack D02: a real authorization server that offers plain only is refused', async () => {
   const real = await authorization({ refuseS256: true })
   const { open } = place()
   const hub = await open({ servers: { vault: { url: real.mcpUrl } } }, { start: false })
@@ -150,7 +150,7 @@ test('[C6][D02] a real authorization server that offers plain only is refused', 
   expect([fault.message, real.authorizations]).toEqual([expect.stringContaining('PKCE with S256'), []])
 })
 
-test('[C6][D03] an authorization server that calls itself by another name is refused, and so is a slash too many', async () => {
+test('[C6] attack D03: an authorization server that calls itself by another name is refused, and so is a slash too many', async () => {
   for (const issuer of ['https://login.example.com', undefined, 7]) {
     const { server, fault, shown } = await tried({ metadata: change({ issuer }) })
     expect([fault.code, shown, server.at('token')]).toEqual(['SIGN_IN_FAILED', [], []])
@@ -169,7 +169,7 @@ const ANSWERS: [string, Record<string, string | undefined>][] = [
   ['another one that says no', { code: undefined, error: 'access_denied', iss: 'https://honest.example' }],
 ]
 for (const [who, parameters] of ANSWERS)
-  test(`[C6][D03] an answer from ${who} is none, and its code is shown to nobody`, async () => {
+  test(`[C6] attack D03: an answer from ${who} is none, and its code is shown to nobody`, async () => {
     const { server, fault } = await tried({
       authorize: (usual, asked) => {
         const iss = parameters['iss'] === 'SLASH' ? `http://${asked.headers.host}/` : parameters['iss']
@@ -185,13 +185,13 @@ for (const [who, parameters] of ANSWERS)
   })
 
 for (const resource of ['https://mail.example.com/', 'http://127.0.0.1/', 'https://127.0.0.1/mcp', undefined])
-  test(`[C6][D05] a server that has tokens made for ${resource} is refused`, async () => {
+  test(`[C6] attack D05: a server that has tokens made for ${resource} is refused`, async () => {
     const { server, fault, shown } = await tried({ resourceMetadata: change({ resource }) })
     expect(fault.code).toBe('SIGN_IN_FAILED')
     expect([shown, server.at('metadata'), server.at('token')]).toEqual([[], [], []])
   })
 
-test('[C6][D05] a token is sent to the address it was given for, and to no other of the same name', async () => {
+test('[C6] attack D05: a token is sent to the address it was given for, and to no other of the same name', async () => {
   const honest = await authorization()
   const thief = await hostile()
   const { open } = place()
@@ -280,7 +280,7 @@ const DIALLED: Record<string, (address: string, resolve?: Resolve) => Promise<un
 }
 
 for (const [what, dial] of Object.entries(DIALLED)) {
-  test(`[C6][D06] no spelling of this machine, or of another inside, is reached as a ${what}`, async () => {
+  test(`[C6] attack D06: no spelling of this machine, or of another inside, is reached as a ${what}`, async () => {
     const { spellings, hits } = await canary()
     const inside = [
       'http://169.254.169.254',
@@ -295,7 +295,7 @@ for (const [what, dial] of Object.entries(DIALLED)) {
     expect(hits).toEqual([])
   })
 
-  test(`[C6][D07] a name that changes its meaning after it was checked leads nowhere, as a ${what}`, async () => {
+  test(`[C6] attack D07: a name that changes its meaning after it was checked leads nowhere, as a ${what}`, async () => {
     const { origin, hits } = await canary()
     const { port } = new URL(origin)
     let asked = 0
@@ -312,14 +312,14 @@ for (const [what, dial] of Object.entries(DIALLED)) {
 
 for (const place_ of ['resourceMetadata', 'metadata', 'registration', 'token'] as const)
   for (const status of [302, 307, 308])
-    test(`[C6][D08] ${place_} that sends on to another origin (${status}) is not followed`, async () => {
+    test(`[C6] attack D08: ${place_} that sends on to another origin (${status}) is not followed`, async () => {
       const { origin, hits } = await canary()
       const { fault } = await tried({ [place_]: { redirect: `${origin}/x`, status } })
       expect(['SIGN_IN_FAILED', 'ADDRESS_REFUSED', 'SERVER_UNREACHABLE']).toContain(fault.code)
       expect(hits).toEqual([])
     })
 
-test('[C6][D08] a server that sends on to another origin does not get the token there', async () => {
+test('[C6] attack D08: a server that sends on to another origin does not get the token there', async () => {
   const { origin, hits } = await canary()
   const server = await hostile()
   const { open } = place()

@@ -151,7 +151,7 @@ function echoing(server: Hostile, echo: (id: unknown) => Hostile['overrides']['m
   }
 }
 
-test('[C6][D13] no token is in a file, a log, a record, an answer of the API or a process’s words, whatever the server says', async () => {
+test('[C6] attack D13: no token is in a file, a log, a record, an answer of the API or a process’s words, whatever the server says', async () => {
   const { sandbox } = place()
   const server = await talkative()
   const config = configured(sandbox, { url: server.mcpUrl, timeouts: { health: 0 } })
@@ -212,7 +212,7 @@ for (const [what, overrides] of [
     { registration: { status: 400, json: { error: saidAtOnce, error_description: saidAtOnce } } },
   ],
 ] as const)
-  test(`[C6][D13] ${what} is told without what is secret in it`, async () => {
+  test(`[C6] attack D13: ${what} is told without what is secret in it`, async () => {
     const { sandbox, open } = place()
     const server = await talkative()
     if ('authorize' in overrides)

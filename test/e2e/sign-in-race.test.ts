@@ -81,7 +81,7 @@ test(`[C6] ${PROCESSES} connected processes with ${CALLS} calls each are refused
   }
 })
 
-test('[C6][D10] whoever renews is killed before anything came of it: another one takes over', async () => {
+test('[C6] attack D10: whoever renews is killed before anything came of it: another one takes over', async () => {
   const at = place()
   const real = await authorization()
   const config = { servers: { vault: { url: real.mcpUrl, timeouts: { health: 0 } } } }
@@ -98,7 +98,7 @@ test('[C6][D10] whoever renews is killed before anything came of it: another one
   expect(refreshes(real).filter(({ status }) => status === 200)).toHaveLength(1)
 })
 
-test('[C6][D10] whoever renews is killed before it could keep the new token: one sign-in is needed, and nobody asks in vain again', async () => {
+test('[C6] attack D10: whoever renews is killed before it could keep the new token: one sign-in is needed, and nobody asks in vain again', async () => {
   const at = place()
   const real = await authorization()
   const config = {
@@ -130,7 +130,7 @@ test('[C6][D10] whoever renews is killed before it could keep the new token: one
   expect(await other.call(CALLS)).toEqual(inOrder)
 })
 
-test('[C6][D10] whoever closes waits for a token that is on its way, so that it is not lost', async () => {
+test('[C6] attack D10: whoever closes waits for a token that is on its way, so that it is not lost', async () => {
   const at = place()
   const real = await authorization({ lifetime: HOUR })
   const config = { servers: { vault: { url: real.mcpUrl, timeouts: { health: 0 } } } }
@@ -174,7 +174,7 @@ test('[C6] the answer to a renewal is lost on the way: the command is named, and
   expect(await restarted.status('plain')).toMatchObject({ status: 'connected' })
 })
 
-test('[C6][D11] a no to an old token takes nothing from a newer one', async () => {
+test('[C6] attack D11: a no to an old token takes nothing from a newer one', async () => {
   const at = place()
   const real = await authorization()
   const config = { servers: { vault: { url: real.mcpUrl, timeouts: { health: 0 } } } }
@@ -205,7 +205,7 @@ test('[C6][D11] a no to an old token takes nothing from a newer one', async () =
 })
 
 for (const failure of [500, 503, { status: 429, headers: { 'retry-after': '0' } }, 'hang'] as const)
-  test(`[C6][D12] the authorization server answers ${JSON.stringify(failure)} while the token is good: calls go on`, async () => {
+  test(`[C6] attack D12: the authorization server answers ${JSON.stringify(failure)} while the token is good: calls go on`, async () => {
     const at = place()
     const real = await authorization({ lifetime: HOUR })
     const config = { servers: { vault: { url: real.mcpUrl, timeouts: { health: 0 } } } }
@@ -222,7 +222,7 @@ for (const failure of [500, 503, { status: 429, headers: { 'retry-after': '0' } 
   })
 
 for (const failure of [500, { status: 429, body: '{"error":"invalid_grant"}' }] as const)
-  test(`[C6][D12] the authorization server answers ${JSON.stringify(failure)} when the token is over: that is said, and passes by itself`, async () => {
+  test(`[C6] attack D12: the authorization server answers ${JSON.stringify(failure)} when the token is over: that is said, and passes by itself`, async () => {
     const at = place()
     const real = await authorization({ lifetime: HOUR })
     const config = { servers: { vault: { url: real.mcpUrl, timeouts: { health: 0 } } } }
@@ -242,7 +242,7 @@ for (const failure of [500, { status: 429, body: '{"error":"invalid_grant"}' }] 
     ])
   })
 
-test('[C6][D12] nobody listens where tokens are given: that is said, and passes by itself', async () => {
+test('[C6] attack D12: nobody listens where tokens are given: that is said, and passes by itself', async () => {
   const at = place()
   const real = await authorization()
   const config = { servers: { vault: { url: real.mcpUrl, timeouts: { health: 0 } } } }

@@ -64,7 +64,7 @@ test('[C6] one command opens the browser, and from then on the server is used', 
   expect(real.tokenRequests).toHaveLength(1)
 })
 
-test('[C6][D17] a machine without a keyring keeps the token in a sealed file, and says so, once', async () => {
+test('[C6] attack D17: a machine without a keyring keeps the token in a sealed file, and says so, once', async () => {
   const { sandbox } = place()
   const real = await authorization()
   configured(sandbox, { url: real.mcpUrl })
@@ -222,7 +222,7 @@ test('[C6] a tool that needs more says by which command, which asks for it on to
   expect((await sandbox.run(['call', 'vault/whoami'])).code).toBe(0)
 })
 
-test('[C6][D18] signing out takes the token back, erases it, and says when there is none', async () => {
+test('[C6] attack D18: signing out takes the token back, erases it, and says when there is none', async () => {
   const { sandbox } = place()
   const real = await authorization()
   configured(sandbox, { url: real.mcpUrl })
@@ -238,7 +238,7 @@ test('[C6][D18] signing out takes the token back, erases it, and says when there
   expect([again.code, again.error]).toMatchObject([1, { code: 'USAGE' }])
 })
 
-test('[C6][D18] a token is erased also where nobody takes it back, and with the server that it is for', async () => {
+test('[C6] attack D18: a token is erased also where nobody takes it back, and with the server that it is for', async () => {
   const { sandbox } = place()
   const real = await authorization()
   configured(sandbox, { url: real.mcpUrl })

@@ -64,7 +64,7 @@ const ELSEWHERE: unknown[] = [
   [SERVER],
 ]
 for (const resource of ELSEWHERE)
-  test(`a server that describes itself as ${JSON.stringify(resource)} is refused [C6][D05]`, async () => {
+  test(`a server that describes itself as ${JSON.stringify(resource)} is refused [C6] (attack D05)`, async () => {
     const { fetch, asked } = web(described(resource))
     await expect(discover(SERVER, BROWSER, undefined, fetch)).rejects.toMatchObject({
       code: 'SIGN_IN_FAILED',
@@ -113,7 +113,7 @@ for (const issuer of [
   `${ISSUER}/tenant`,
   'https://other.example.com',
 ])
-  test(`an authority that calls itself ${issuer} is not the one that was named [C6][D03]`, async () => {
+  test(`an authority that calls itself ${issuer} is not the one that was named [C6] (attack D03)`, async () => {
     const documents = described(SERVER)
     const at = `${ISSUER}/.well-known/oauth-authorization-server`
     const { fetch } = web({ ...documents, [at]: { ...METADATA, issuer } })
@@ -136,7 +136,7 @@ test('what a person wrote is used without asking anybody, without metadata and w
   await expect(bad).rejects.toThrow('the authUrl is refused')
 })
 
-test('PKCE has to be offered, by S256, in so many words [C6][D02]', () => {
+test('PKCE has to be offered, by S256, in so many words [C6] (attack D02)', () => {
   const authority = (methods: string[] | undefined): Authority => {
     const { code_challenge_methods_supported: _, ...metadata } = METADATA
     return {

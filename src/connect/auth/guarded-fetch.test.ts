@@ -12,7 +12,7 @@ const BAD: [string, ReturnType<typeof testCertificate>, boolean][] = [
   ['of another host', testCertificate(['example.com']), true],
 ]
 for (const [what, pair, isTrusted] of BAD)
-  test(`no secret goes to an authorization server with a certificate ${what}, whatever the environment says [C6][D15]`, async () => {
+  test(`no secret goes to an authorization server with a certificate ${what}, whatever the environment says [C6] (attack D15)`, async () => {
     const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED']
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
     onTestFinished(() => {
@@ -45,7 +45,7 @@ test('a certificate that is trusted is, and a form is sent as one [C6]', async (
   expect(rig.hits).toMatchObject([{ headers: { 'content-type': 'application/x-www-form-urlencoded' } }])
 })
 
-test('whoever is down has refused nothing, whatever stands in the body [C6][D12]', async () => {
+test('whoever is down has refused nothing, whatever stands in the body [C6] (attack D12)', async () => {
   for (const status of [500, 502, 503, 429]) {
     const rig = await serve((_hit, response) =>
       response.writeHead(status, { 'retry-after': '7' }).end('{"error":"invalid_grant"}'),
