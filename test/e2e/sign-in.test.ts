@@ -79,6 +79,23 @@ test('[C6] attack D17: a machine without a keyring keeps the token in a sealed f
     expect([path, tokens.some((token) => bytes.includes(token))]).toEqual([path, false])
 })
 
+test('[C6] attack D16: a token that was damaged is said to be, and signing in again mends it', async () => {
+  const { sandbox } = place()
+  const real = await authorization()
+  configured(sandbox, { url: real.mcpUrl })
+  await signedIn(sandbox)
+  const file = `${sandbox.home}/.local/state/busbar/secrets.json`
+  const damaged = sandbox
+    .read(file)
+    .replace(/("data": ?"[^"]{8})(.)/g, (_, start, letter) => start + (letter === 'A' ? 'B' : 'A'))
+  expect(damaged).not.toBe(sandbox.read(file))
+  sandbox.write(file, damaged, 0o600)
+  const refused = await sandbox.run(['call', 'vault/whoami', '--json'])
+  expect(refused.error).toMatchObject({ code: 'SECRET_DAMAGED', hint: 'give it again: busbar login vault' })
+  await signedIn(sandbox)
+  expect((await sandbox.run(['call', 'vault/whoami'])).code).toBe(0)
+})
+
 test('[C6] without a screen the address is shown, and where the browser ended can be pasted, also after a wrong paste', async () => {
   const { sandbox } = place()
   const real = await authorization()

@@ -56,9 +56,9 @@ export async function signedIn(
   visit: BrowseOptions | true = true,
 ): Promise<Answer> {
   const { env } = await browser({ visit })
-  const { code, json, stderr } = await sandbox.run(['login', 'vault', '--json', ...args], { env })
-  if (code !== 0) throw new Error(`busbar login ended with ${code}: ${stderr}`)
-  return json
+  const done = await sandbox.run(['login', 'vault', '--json', ...args], { env })
+  if (done.code !== 0) throw new Error(`busbar login ended with ${done.code}: ${done.stderr}`)
+  return done.json
 }
 
 /** A `busbar login` that waits for somebody. */

@@ -3,6 +3,7 @@
 
 import { createPrivateKey, type KeyObject, randomUUID, sign } from 'node:crypto'
 import type { AuthorizationServerMetadata } from '@modelcontextprotocol/client'
+import { Fault } from '../../base/fault.ts'
 import { isRecord } from '../../base/record.ts'
 import type { OAuth } from '../../config/schema-server.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
@@ -103,10 +104,16 @@ export function clientAuthentication(
 const FIELD = 'clients'
 
 function registrations(secrets: Secrets, owner: string): Record<string, Registration> {
-  const held = secrets.get(owner, FIELD)
-  const value: unknown = held === undefined ? {} : JSON.parse(held.value)
-  // We wrote it, and nobody else can have.
-  return isRecord(value) ? (value as Record<string, Registration>) : {}
+  try {
+    const held = secrets.get(owner, FIELD)
+    const value: unknown = held === undefined ? {} : JSON.parse(held.value)
+    // We wrote it, and nobody else can have.
+    return isRecord(value) ? (value as Record<string, Registration>) : {}
+  } catch (error) {
+    // What was damaged is registered anew.
+    if (error instanceof Fault && error.code === 'SECRET_DAMAGED') return {}
+    throw error
+  }
 }
 
 async function remember(

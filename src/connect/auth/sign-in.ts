@@ -13,7 +13,7 @@ import { clientFor, forgetClient, type Registrar, registeredRedirect } from './c
 import { signInByDevice } from './device.ts'
 import { type Authority, discover, refuseWithoutPkce } from './discovery.ts'
 import { redeemCode } from './exchange-tokens.ts'
-import { type Client, type Grant, keepGrant, readGrant } from './grant.ts'
+import { type Client, type Grant, keepGrant, readAnyGrant } from './grant.ts'
 import { oauthCode, said, signInFailed } from './trouble.ts'
 import { PATIENCE, showUntil, type Way } from './way.ts'
 
@@ -36,11 +36,12 @@ export async function signIn(account: Account, options: SignInOptions): Promise<
   const owner = ownerOfAccount(account)
   const challenge = options.challenge ?? (await probe(account, signal))
   const authority = await discover(url, settings, challenge, fetch)
-  const before = readGrant(secrets, owner, url)?.grant
+  // One that cannot be read any more is what is to be replaced.
+  const before = readAnyGrant(secrets, owner)
   const scope = scopeFor(settings, challenge, authority, {
     more: options.more,
     // Rights that were given once are not lost by asking for others, unless it is somebody else who gives them.
-    before: before?.issuer === authority.issuer ? before.scope : undefined,
+    before: before?.server === url && before.issuer === authority.issuer ? before.scope : undefined,
   })
   const binding = authority.bindsTokens ? await newBinding() : undefined
   const byDevice = options.byDevice === true || settings.grant === 'device_code'
