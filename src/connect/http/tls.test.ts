@@ -25,7 +25,7 @@ const bad: [string, ReturnType<typeof testCertificate>, boolean][] = [
   ['of another host', testCertificate(['example.com']), true],
 ]
 for (const [what, pair, trusted] of bad)
-  test(`[D15] a certificate ${what} is refused, whatever the environment says`, async () => {
+  test(`[C6] a certificate ${what} is refused, whatever the environment says`, async () => {
     const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED']
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
     onTestFinished(() => {
