@@ -13,7 +13,7 @@ import type { Validators } from './validate.ts'
 import type { Views } from './view.ts'
 
 /** By which door a request came in. */
-export type Surface = 'library' | 'cli' | 'gateway' | 'api'
+export type Surface = 'library' | 'cli' | 'gateway' | 'api' | 'agent'
 
 export interface CallContext {
   readonly manager: Manager

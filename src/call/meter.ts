@@ -8,7 +8,17 @@ import type { Target } from './admit.ts'
 import type { CallContext } from './context.ts'
 import type { Asking } from './passage.ts'
 
-export class Meter {
+/** What is set aside for something, until it is known what it took. */
+export interface Metering {
+  /** What it costs if nobody ever learns more. */
+  readonly reserved: number
+  /** Says that it has ended, and after how long; tells what it cost. */
+  settle(milliseconds: number): number
+  /** Gives all of it back: nothing was sent. */
+  giveBack(): void
+}
+
+export class Meter implements Metering {
   readonly #regulator: Regulator
   readonly #reservation: Reservation
   readonly #target: Target
@@ -21,7 +31,6 @@ export class Meter {
     this.#price = price
   }
 
-  /** What it costs if nobody ever learns more. */
   get reserved(): number {
     return this.#reservation.amount
   }
@@ -33,7 +42,6 @@ export class Meter {
     return this.#regulator.settle(this.#reservation, time + this.#price)
   }
 
-  /** Gives all of it back: nothing was sent. */
   giveBack(): void {
     this.#regulator.settle(this.#reservation, 0)
   }

@@ -11,7 +11,7 @@ import type { Outcome } from '../store/invocation.ts'
 import { type ReplyMessage, slice, textOf } from '../wire/message.ts'
 import type { Target } from './admit.ts'
 import type { CallContext, Surface } from './context.ts'
-import type { Meter } from './meter.ts'
+import type { Metering } from './meter.ts'
 
 /** Who asks, by which door, and in which conversation. */
 export interface Asking {
@@ -26,7 +26,7 @@ export interface Asking {
 export interface Terms {
   /** Then it is not sent when it cannot be written down. */
   readonly mayWrite: boolean
-  readonly meter?: Meter | undefined
+  readonly meter?: Metering | undefined
   /** Told how something ended that was sent. Must not throw. */
   readonly onEnd?: ((outcome: Outcome, message: string | undefined) => void) | undefined
 }

@@ -4,15 +4,9 @@
 import * as z from 'zod/mini'
 import { type Agent, agentSchema } from './schema-agent.ts'
 import { gatewaySchema } from './schema-gateway.ts'
+import { ownAgentSchema } from './schema-own-agent.ts'
 import { type Server, serverSchema } from './schema-server.ts'
 import { about, approvalPreset, duration, word } from './schema-values.ts'
-
-const model = z.strictObject({
-  provider: about('Whose API is spoken.', z.optional(z.enum(['anthropic', 'openai', 'scripted']))),
-  name: about('The model.', z.optional(word)),
-  baseUrl: about('Endpoint, for any compatible server.', z.optional(word)),
-  key: about('API key; write it as `${VAR}`.', z.optional(word)),
-})
 
 const defaults = z.strictObject({
   servers: about('For agents that have no servers of their own.', z._default(z.array(z.string()), [])),
@@ -56,10 +50,7 @@ const settingsShape = {
   defaults: about('What holds where an agent says nothing.', z.prefault(defaults, {})),
   approvals: about('How a person is asked.', z.prefault(approvals, {})),
   gateway: about('The MCP endpoint and console.', z.prefault(gatewaySchema, {})),
-  agent: about(
-    'The built-in agent.',
-    z.prefault(z.strictObject({ model: about('Its model.', z.prefault(model, {})) }), {}),
-  ),
+  agent: about('The built-in agent.', z.prefault(ownAgentSchema, {})),
   steward: about('The sub-agent that finds, tests, adds and retires servers.', z.prefault(steward, {})),
   record: about(
     'How much of a call is kept: the shape of its arguments, a preview of both sides, or all of it.',

@@ -14,6 +14,9 @@ export interface EndedCall {
   readonly tool: string
   readonly outcome: Outcome
   readonly milliseconds: number
+  /** What it took; undefined where nothing was metered, or nothing was done. */
+  readonly energy?: number | undefined
+  readonly conversation?: string | undefined
 }
 
 export class EndedCalls {
@@ -26,7 +29,16 @@ export class EndedCalls {
 
   tell(calls: readonly Invocation[]): void {
     if (this.#listeners.size === 0) return
-    for (const { id, agent, server, tool, outcome, duration } of calls)
-      tellAll(this.#listeners, { id, agent, server, tool, outcome, milliseconds: duration })
+    for (const { id, agent, server, tool, outcome, duration, energy, conversation } of calls)
+      tellAll(this.#listeners, {
+        id,
+        agent,
+        server,
+        tool,
+        outcome,
+        milliseconds: duration,
+        energy,
+        conversation,
+      })
   }
 }
