@@ -13,7 +13,7 @@ export interface Work {
   readonly name: string
   /** What the record keeps of what was asked. */
   readonly arguments: Readonly<Record<string, unknown>>
-  /** Energy to set aside. */
+  /** Energy to set aside; 0: it costs nothing, and is there for who has no energy left, too. */
   readonly estimate: number
 }
 
@@ -29,7 +29,7 @@ export class MeteredWork {
 
   /** Rejects with OUT_OF_ENERGY when there is too little for it, of which nothing is recorded. */
   static async begin(context: CallContext, asking: Asking, work: Work): Promise<MeteredWork> {
-    const regulator = context.recording()?.energy
+    const regulator = work.estimate > 0 ? context.recording()?.energy : undefined
     const metering =
       regulator && new KnownCost(regulator, await regulator.reserve(agentOf(asking.actor), work.estimate))
     const text = JSON.stringify(work.arguments)

@@ -1,0 +1,161 @@
+// Asks a model for a conversation: when it is its turn, the one that the energy is enough for, paid for and recorded.
+
+import { Fault } from '../base/fault.ts'
+import { MeteredWork } from '../call/metered.ts'
+import type { Asking } from '../call/passage.ts'
+import { abortable } from './abortable.ts'
+import { Closing } from './closing.ts'
+import type { Asked, Round } from './loop.ts'
+import type { Model, ModelEvent, ModelRequest, Tokens } from './model.ts'
+import type { Seat } from './pacer.ts'
+import { costOf, type Price, priceOf, requestTokens, tokensOf } from './price.ts'
+import { type Shell, type Task, waiting } from './shell.ts'
+
+/** What was asked of models in a turn. */
+export interface Account {
+  readonly models: Set<string>
+  input: number
+  output: number
+}
+
+/** Asks for the next answer. It waits as long as it must, and rejects when nobody wants it any more. */
+export async function askModel(shell: Shell, task: Task, account: Account, round: Round): Promise<Asked> {
+  const signal = AbortSignal.any([round.signal, shell.closing])
+  const pacer = shell.pacer(task.agent)
+  for (;;) {
+    const seat = await pacer.take(task, round.signal)
+    task.pausing = false
+    try {
+      const models = await shell.host.models()
+      const model = models[seat.pace.model]
+      const request: ModelRequest = { ...round, maxTokens: seat.pace.maxTokens, signal }
+      const work = await begin(shell, task, model, request, priceFor(shell, seat.pace.model))
+      account.models.add(model.name)
+      return { model: model.name, events: paid(shell, account, model, request, work, seat) }
+    } catch (error) {
+      seat.leave()
+      if (!(error instanceof Fault) || error.code !== 'OUT_OF_ENERGY') throw error
+      await restFor(shell, task, error, round.signal)
+    }
+  }
+}
+
+/** One answer of the cheap model, for what the agent needs for itself. */
+export async function askCheaply(
+  shell: Shell,
+  task: Task,
+  account: Account,
+  request: Omit<ModelRequest, 'tools'>,
+): Promise<{ text: string; model: string; tokens: Tokens; energy: number }> {
+  const { cheap } = await shell.host.models()
+  const price = priceFor(shell, 'cheap')
+  const whole: ModelRequest = { ...request, tools: [] }
+  const work = await begin(shell, task, cheap, whole, price)
+  account.models.add(cheap.name)
+  let text = ''
+  let tokens: Tokens = { input: 0, output: 0 }
+  for await (const event of paid(shell, account, cheap, whole, work)) {
+    if (event.type === 'text') text += event.text
+    if (event.type === 'end') tokens = event.tokens
+  }
+  return { text, model: cheap.name, tokens, energy: costOf(tokens, price) }
+}
+
+// --- internal ---
+
+/** What is set aside for an answer before it is known how long it is. */
+const USUAL_OUTPUT = 500
+
+interface Begun {
+  readonly work: MeteredWork
+  readonly price: Price
+  readonly input: number
+}
+
+function priceFor({ host }: Shell, which: 'normal' | 'cheap'): Price {
+  return priceOf(host.config().agent, which)
+}
+
+async function begin(
+  { host }: Shell,
+  task: Task,
+  { name }: Model,
+  request: ModelRequest,
+  price: Price,
+): Promise<Begun> {
+  const input = requestTokens(request)
+  const asking: Asking = { actor: host.actor(task.agent), surface: 'agent', conversation: task.id }
+  const work = await MeteredWork.begin(host.context, asking, {
+    name: 'model',
+    arguments: {
+      model: name,
+      messages: request.messages.length,
+      tools: request.tools.length,
+      maxTokens: request.maxTokens,
+    },
+    estimate: costOf({ input, output: Math.min(USUAL_OUTPUT, request.maxTokens) }, price),
+  })
+  return { work, price, input }
+}
+
+/** What the model says, paid for when it has ended; what was cut off costs what was read and said of it. */
+async function* paid(
+  { closing }: Shell,
+  account: Account,
+  model: Model,
+  request: ModelRequest,
+  { work, price, input }: Begun,
+  seat?: Seat,
+): AsyncGenerator<ModelEvent, void, undefined> {
+  let characters = 0
+  let over = false
+  try {
+    for await (const event of abortable(model.stream(request), request.signal)) {
+      if (event.type === 'end') {
+        over = true
+        const { tokens, reason } = event
+        account.input += tokens.input
+        account.output += tokens.output
+        await work.ended(
+          costOf(tokens, price),
+          `${reason}; ${tokens.input} tokens read, ${tokens.output} written`,
+        )
+        seat?.leave()
+        yield event
+        return
+      }
+      characters += event.type === 'use' ? event.use.arguments.length : event.text.length
+      yield event
+    }
+    throw new Fault('MODEL_UNAVAILABLE', `${model.name} stopped in the middle of an answer`)
+  } catch (error) {
+    if (!over) {
+      over = true
+      await work.failed(characters === 0 ? 0 : partly(), error)
+    }
+    throw closing.aborted ? new Closing() : error
+  } finally {
+    // Whoever reads no further has stopped it.
+    if (!over) await work.failed(partly(), new Fault('CALL_CANCELLED', `${model.name} was stopped`))
+    seat?.leave()
+  }
+
+  function partly(): number {
+    const output = tokensOf(characters)
+    account.input += input
+    account.output += output
+    return costOf({ input, output }, price)
+  }
+}
+
+/** There is energy, but not enough for this. */
+async function restFor(shell: Shell, task: Task, fault: Fault, signal: AbortSignal): Promise<void> {
+  const { needed, left, enoughAt } = fault.details ?? {}
+  shell.tell(task, {
+    kind: 'energy',
+    level: typeof left === 'number' ? left : 0,
+    ...(typeof enoughAt === 'number' ? { until: enoughAt } : {}),
+  })
+  const level = typeof needed === 'number' ? needed : 0
+  await waiting(task, 'energy', () => shell.pacer(task.agent).rest(level, signal))
+}

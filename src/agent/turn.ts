@@ -1,0 +1,223 @@
+// One turn of a conversation: drives the loop, writes down what it does before that has consequences, and tells it.
+
+import { Fault } from '../base/fault.ts'
+import type { AgentHandle } from '../call/handle.ts'
+import { type Account, askCheaply, askModel } from './asking.ts'
+import { callTool, offersFor } from './calling.ts'
+import { cutOf, plainSummary, SUMMARY_SYSTEM, shortened, transcriptOf } from './compaction.ts'
+import { type Entry, openUses, shownOf, type Turn, UNKNOWN_OUTCOME } from './entries.ts'
+import { type LoopEvent, type LoopOptions, runLoop, type TurnReason } from './loop.ts'
+import type { ModelMessage } from './model.ts'
+import { systemPrompt } from './prompt.ts'
+import type { OtherConversation, Shell, Task } from './shell.ts'
+import { outcomeOf } from './use.ts'
+
+/** Goes on with a conversation until its turn is over, and writes that down. Rejects only when everything ends. */
+export class TurnRun {
+  readonly #shell: Shell
+  readonly #task: Task
+  readonly #entries: Entry[]
+  readonly #handle: AgentHandle
+  readonly #account: Account = { models: new Set(), input: 0, output: 0 }
+  readonly #startedAt = Date.now()
+  #compactions = 0
+  #rounds = 0
+  /** Up to which entry the model has read. */
+  #seen = 0
+  #others: readonly OtherConversation[] = []
+
+  constructor(shell: Shell, task: Task, entries: readonly Entry[]) {
+    this.#shell = shell
+    this.#task = task
+    this.#entries = [...entries]
+    this.#handle = shell.host.handle(task.agent)
+  }
+
+  async run(): Promise<TurnReason> {
+    const { agent } = this.#task
+    this.#task.spent = 0
+    this.#shell.tell(this.#task, { kind: 'turn-start' })
+    this.#others = (await this.#shell.others(agent)).filter(({ id }) => id !== this.#task.id)
+    const options = await this.#options()
+    for await (const event of runLoop(options)) {
+      await this.#hear(event)
+      if (event.type === 'end') return await this.#over(event.reason, event.fault)
+    }
+    throw new Error('a loop ended without saying so')
+  }
+
+  /** The turn is over, for this reason. */
+  async over(reason: TurnReason, fault?: Fault): Promise<TurnReason> {
+    return await this.#over(reason, fault)
+  }
+
+  // --- internal ---
+
+  async #options(): Promise<LoopOptions> {
+    const { host } = this.#shell
+    const task = this.#task
+    const pending = await this.#repair()
+    const shown = shownOf(this.#entries)
+    // What was said after the uses that go on now is given to the loop behind their outcomes.
+    const at = pending ? shown.findLastIndex(({ message }) => message.role === 'tools') : shown.length
+    let late = shown.slice(at + 1).map(({ message }) => message)
+    return {
+      system: () => this.#system(),
+      tools: () => offersFor(this.#handle),
+      messages: shown.slice(0, at).map(({ message }) => message),
+      pending,
+      ask: (round) => {
+        this.#seen = Math.max(this.#seen, ...this.#entries.map(({ seq }) => seq))
+        return askModel(this.#shell, task, this.#account, round)
+      },
+      call: (use, args) => callTool(this.#shell, task, this.#handle, use, args),
+      arrived: () => {
+        const before = late
+        late = []
+        return [...before, ...this.#arrived()]
+      },
+      compact: () => this.#compact(),
+      hooks: host.hooks,
+      limits: { rounds: host.config().agent.rounds },
+      signal: task.stop.signal,
+    }
+  }
+
+  #system(): string {
+    const { host } = this.#shell
+    const state = host.energy?.state(this.#task.agent)
+    return systemPrompt({
+      task: this.#task,
+      servers: this.#handle.promptSection(),
+      instructions: host.config().agent.instructions,
+      energy: state,
+      others: this.#others,
+    })
+  }
+
+  /** What people said since the loop was last told. */
+  #arrived(): ModelMessage[] {
+    const arrived = this.#task.inbox
+    this.#task.inbox = []
+    this.#add(...arrived)
+    return arrived.flatMap((entry) =>
+      entry.role === 'user' || entry.role === 'wake' ? [{ role: 'user' as const, text: entry.text }] : [],
+    )
+  }
+
+  /**
+   * What an earlier process had begun and not ended. Only a use that waited for a person, whose answer was never used, was
+   * surely not sent, and is taken up again. Of all others the model is told that nobody knows.
+   */
+  async #repair(): Promise<LoopOptions['pending']> {
+    const { uses, outcomes } = openUses(this.#entries)
+    if (uses.length === 0) return undefined
+    const again = []
+    const ended = [...outcomes]
+    for (const { use, approval } of uses) {
+      const question = approval && (await this.#shell.host.store.approvals.get(approval))
+      if (question && question.status !== 'used') again.push(use)
+      else {
+        const outcome = outcomeOf(use, UNKNOWN_OUTCOME, true)
+        await this.#write('outcome', outcome)
+        ended.push(outcome)
+      }
+    }
+    return again.length === 0 ? undefined : { uses: again, outcomes: ended }
+  }
+
+  async #hear(event: LoopEvent): Promise<void> {
+    const task = this.#task
+    switch (event.type) {
+      case 'text':
+      case 'thinking':
+        this.#shell.tell(task, { kind: event.type, text: event.text })
+        break
+      case 'answer': {
+        const { text, model, tokens } = event.answer
+        const { seq } = await this.#write('assistant', { ...event.answer, seen: this.#seen })
+        this.#shell.tell(task, { kind: 'answer', seq, text, model, tokens })
+        break
+      }
+      case 'use':
+        this.#shell.tell(task, { kind: 'tool-start', use: event.use })
+        break
+      case 'outcome':
+        await this.#write('outcome', event.outcome)
+        this.#shell.tell(task, { kind: 'tool-end', outcome: event.outcome })
+        break
+      case 'end':
+        this.#rounds = event.rounds
+    }
+  }
+
+  /** The conversation, shorter. Everything the loop has is an entry already. */
+  async #compact(): Promise<readonly ModelMessage[] | undefined> {
+    const shown = shownOf(this.#entries)
+    const messages = shown.map(({ message }) => message)
+    const cut = cutOf(messages)
+    const isLong = messages.some((message) => shortened(message) !== message)
+    if ((cut === undefined && !isLong) || this.#compactions >= MOST_COMPACTIONS) return undefined
+    const from = cut ? (shown[cut.to]?.seq ?? 0) : 0
+    const summary = await this.#summary(cut ? messages.slice(cut.from, cut.to) : [])
+    const { seq } = await this.#write('compaction', { ...summary, from })
+    this.#compactions += 1
+    this.#shell.tell(this.#task, { kind: 'compacted', seq })
+    return shownOf(this.#entries).map(({ message }) => message)
+  }
+
+  async #summary(middle: readonly ModelMessage[]) {
+    const none = { model: '', tokens: { input: 0, output: 0 } }
+    if (middle.length === 0) return { ...none, summary: '' }
+    try {
+      const { text, ...rest } = await askCheaply(this.#shell, this.#task, this.#account, {
+        system: SUMMARY_SYSTEM,
+        messages: [{ role: 'user', text: transcriptOf(middle) }],
+        maxTokens: SUMMARY_TOKENS,
+        signal: AbortSignal.any([this.#task.stop.signal, this.#shell.closing]),
+      })
+      if (text !== '') return { ...rest, summary: text }
+    } catch (error) {
+      // A summary that no model can write is no reason to give up.
+      if (!(error instanceof Fault)) throw error
+    }
+    return { ...none, summary: plainSummary(middle) }
+  }
+
+  async #over(reason: TurnReason, fault: Fault | undefined): Promise<TurnReason> {
+    const { input, output, models } = this.#account
+    const turn: Turn = {
+      reason,
+      rounds: this.#rounds,
+      tokens: { input, output },
+      energy: Math.round(this.#task.spent * 1e6) / 1e6,
+      models: [...models],
+      compactions: this.#compactions,
+      startedAt: this.#startedAt,
+      endedAt: Date.now(),
+      seen: Math.max(0, ...this.#entries.map(({ seq }) => seq)),
+      ...(fault ? { code: fault.code, error: fault.message, hint: fault.hint } : {}),
+    }
+    await this.#write('turn', turn)
+    this.#shell.tell(this.#task, { kind: 'turn-end', turn })
+    return reason
+  }
+
+  async #write(
+    ...[role, content]: Parameters<Shell['write']> extends [string, ...infer R] ? R : never
+  ): Promise<Entry> {
+    const entry = await this.#shell.write(this.#task.id, role, content)
+    this.#add(entry)
+    return entry
+  }
+
+  #add(...entries: readonly Entry[]): void {
+    this.#entries.push(...entries)
+    this.#entries.sort((a, b) => a.seq - b.seq)
+  }
+}
+
+// --- internal ---
+
+const SUMMARY_TOKENS = 1024
+const MOST_COMPACTIONS = 8
