@@ -36,7 +36,16 @@ const layerRules = LAYERS.map((folder, index) => {
   const forbidden = FOLDERS.filter((other) => !allowed.includes(other)).map((other) => `${other}/**`)
   return forbid(
     [`src/${folder}/**`],
-    [...forbidden, 'hub.ts', 'hub-options.ts', 'hub-servers.ts', 'index.ts', 'bin.ts'],
+    [
+      ...forbidden,
+      'hub.ts',
+      'hub-conversations.ts',
+      'hub-load.ts',
+      'hub-options.ts',
+      'hub-servers.ts',
+      'index.ts',
+      'bin.ts',
+    ],
     `src/${folder} may import only: ${allowed.join(', ')}`,
   )
 })

@@ -1,5 +1,8 @@
 // What a hub is given, and what it tells.
 
+import type { ConversationEvent } from './agent/events.ts'
+import type { Hooks } from './agent/loop.ts'
+import type { Models } from './agent/model.ts'
 import type { Environment } from './base/places.ts'
 import type { Surface } from './call/context.ts'
 import type { Handlers } from './connect/answers.ts'
@@ -31,6 +34,10 @@ export interface HubOptions extends Handlers {
    * `needs-auth` until somebody runs `busbar login` or calls `servers.login`.
    */
   readonly onSignIn?: OnSignIn | undefined
+  /** The models of the built-in agent; default: as the configuration and the environment say. */
+  readonly models?: Models | undefined
+  /** What stands before and after every tool call of the built-in agent. */
+  readonly hooks?: Hooks | undefined
   /** Told from the first moment on; `on` can be used later. */
   readonly onEvent?: ((event: HubEvent) => void) | undefined
 }
@@ -50,4 +57,6 @@ export type HubEvent =
   | { readonly type: 'approval'; readonly approval: Approval }
   /** A tool's definition, or a server's instructions, differs from the accepted one, or no longer does. */
   | ({ readonly type: 'pin-change' } & PinChange)
+  /** Something happened in a conversation with the built-in agent. */
+  | ConversationEvent
   | { readonly type: 'closed' }

@@ -13,18 +13,16 @@ import { Spill } from './call/spill.ts'
 import { Surfaces } from './call/surface.ts'
 import { Validators } from './call/validate.ts'
 import { Views } from './call/view.ts'
-import { effective } from './config/effective.ts'
-import { errorsOf, type LoadOptions, loadConfig } from './config/load.ts'
-import { configFault } from './config/problem.ts'
 import type { Snapshot } from './config/snapshot.ts'
-import { recordTrust, trustSubjects } from './config/trust.ts'
 import type { Handlers } from './connect/answers.ts'
 import type { InProcessServer } from './connect/in-process.ts'
-import { settingsOf, withoutInstances } from './connect/instances.ts'
+import { settingsOf } from './connect/instances.ts'
 import { type Applied, type Change, Manager } from './connect/manager.ts'
 import { rest } from './connect/pause.ts'
 import { closeInheritedFiles } from './connect/process/inherited-files.ts'
 import { type Ledger, openLedger, reapDeadOwners } from './connect/process/ledger.ts'
+import { HubConversations } from './hub-conversations.ts'
+import { loadActive } from './hub-load.ts'
 import type { HubEvent, HubOptions, Next } from './hub-options.ts'
 import { HubServers } from './hub-servers.ts'
 import { type Actor, actorOf, OWNER } from './policy/access.ts'
@@ -69,6 +67,8 @@ export class Hub {
   /** @internal All servers of an agent as one. */
   readonly surfaces: Surfaces
   readonly servers: HubServers
+  /** Talks with the built-in agent. */
+  readonly conversations: HubConversations
   readonly #options: HubOptions
   readonly #manager: Manager
   readonly #listeners = new Set<(event: HubEvent) => void>()
@@ -103,7 +103,7 @@ export class Hub {
         client: { name: 'busbar', version: VERSION },
         handlers,
         instance: (name) => this.#instances[name],
-        ledger: () => (this.#ledger ??= openLedger(this.places)),
+        ledger: () => this.#openLedger(),
         signingIn: {
           secrets: async () => (await import('./secrets/secrets.ts')).openSecrets(this.places, env),
           isKept: (owner) => isKept(this.places, owner),
@@ -152,6 +152,18 @@ export class Hub {
     this.#context = context
     this.surfaces = new Surfaces(context)
     for (const tool of ownTools(context, this)) this.#registry.register(tool)
+    const { models, hooks } = options
+    this.conversations = new HubConversations({
+      context,
+      models,
+      hooks,
+      ledger: () => this.#openLedger(),
+      door: (agent) => this.door(agent, 'agent'),
+      actor: (agent) => this.actor(agent),
+      register: (tool) => this.tools.register(tool),
+      on: (listener) => this.on(listener),
+      emit: this.#emit,
+    })
   }
 
   /** An agent's view, `agent/worker` for a worker's; without a name the owner's, who may use everything. */
@@ -307,6 +319,8 @@ export class Hub {
       await this.#records?.close()
       throw error
     }
+    await this.conversations.adopt(active)
+    if (start !== false) void this.conversations.start()
   }
 
   /** @internal Follows a configuration that was read elsewhere. */
@@ -318,9 +332,11 @@ export class Hub {
   /** Ends every server; nothing of them is alive afterwards. */
   close(options: { readonly drain?: number } = {}): Promise<void> {
     this.#closing.abort(new Fault('CALL_CANCELLED', 'signing in was given up'))
+    this.conversations.windDown()
     this.#closed ??= this.#manager.close(options).finally(async () => {
       await Promise.race([Promise.allSettled(this.#renewals), rest(RENEWAL_PATIENCE)])
       this.#brakes?.close()
+      await this.conversations.close()
       this.#context.spill.close()
       await this.#pins.close()
       await this.#records?.close()
@@ -360,27 +376,17 @@ export class Hub {
     this.#active = active
     this.#rules = new Rulebook(active)
     void this.#records?.adopt(active)
+    if (this.#brakes) void this.conversations.adopt(active)
+  }
+
+  #openLedger(): Ledger {
+    this.#ledger ??= openLedger(this.places)
+    return this.#ledger
   }
 
   async #load(config: HubOptions['config']): Promise<Snapshot> {
-    const { cwd, env } = this.#options
-    const plain = typeof config === 'object' ? withoutInstances(config) : undefined
-    const options: LoadOptions = {
-      places: this.places,
-      ...(cwd === undefined ? {} : { cwd }),
-      ...(env === undefined ? {} : { env }),
-      ...(typeof config === 'string' ? { config } : {}),
-      ...(plain ? { data: plain.config } : {}),
-    }
-    const snapshot = await loadConfig(options)
-    if (this.#options.trust)
-      await recordTrust(
-        snapshot.places,
-        trustSubjects(snapshot).filter(({ state }) => state !== 'trusted'),
-      )
-    const errors = errorsOf(snapshot)
-    if (errors.length > 0) throw configFault(errors)
-    this.#instances = plain?.instances ?? {}
-    return effective(snapshot, trustSubjects(snapshot))
+    const { active, instances } = await loadActive(config, this.#options, this.places)
+    this.#instances = instances
+    return active
   }
 }

@@ -1,5 +1,26 @@
 // The library: the hub, and reading, explaining and watching configuration.
 
+export type {
+  ConversationStatus,
+  ConversationView,
+  PostOptions,
+  WholeConversation,
+} from './agent/conversation.ts'
+export type { Entry, Turn } from './agent/entries.ts'
+export type { ConversationEvent } from './agent/events.ts'
+export type { Hooks, TurnReason } from './agent/loop.ts'
+export type {
+  EndReason,
+  Model,
+  ModelEvent,
+  ModelMessage,
+  ModelRequest,
+  Models,
+  Tokens,
+  ToolOffer,
+  ToolOutcome,
+  ToolUse,
+} from './agent/model.ts'
 export { CODES, type Code, Fault } from './base/fault.ts'
 export type { Environment, Places } from './base/places.ts'
 export { type CallOptions, JsonText, type Progress } from './call/call.ts'

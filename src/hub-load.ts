@@ -1,0 +1,42 @@
+// The configuration of a hub, read and reduced to what may be acted on.
+
+import type { Places } from './base/places.ts'
+import { effective } from './config/effective.ts'
+import { errorsOf, type LoadOptions, loadConfig } from './config/load.ts'
+import { configFault } from './config/problem.ts'
+import type { Snapshot } from './config/snapshot.ts'
+import { recordTrust, trustSubjects } from './config/trust.ts'
+import type { InProcessServer } from './connect/in-process.ts'
+import { withoutInstances } from './connect/instances.ts'
+import type { HubOptions } from './hub-options.ts'
+
+interface Loaded {
+  readonly active: Snapshot
+  /** Servers that a program gave as they are. */
+  readonly instances: Readonly<Record<string, InProcessServer>>
+}
+
+/** Throws a fault with all that is wrong. */
+export async function loadActive(
+  config: HubOptions['config'],
+  { cwd, env, trust }: HubOptions,
+  places: Places,
+): Promise<Loaded> {
+  const plain = typeof config === 'object' ? withoutInstances(config) : undefined
+  const options: LoadOptions = {
+    places,
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(env === undefined ? {} : { env }),
+    ...(typeof config === 'string' ? { config } : {}),
+    ...(plain ? { data: plain.config } : {}),
+  }
+  const snapshot = await loadConfig(options)
+  if (trust)
+    await recordTrust(
+      snapshot.places,
+      trustSubjects(snapshot).filter(({ state }) => state !== 'trusted'),
+    )
+  const errors = errorsOf(snapshot)
+  if (errors.length > 0) throw configFault(errors)
+  return { active: effective(snapshot, trustSubjects(snapshot)), instances: plain?.instances ?? {} }
+}
