@@ -9,6 +9,10 @@ const { dependencies, version } = JSON.parse(readFileSync('package.json', 'utf8'
 const bundled = new Set(['zod'])
 const outside = Object.keys(dependencies).filter((name) => !bundled.has(name))
 
+function inside(path) {
+  return fileURLToPath(new URL(`node_modules/${path}`, import.meta.url))
+}
+
 export default {
   input: { bin: 'src/bin.ts', index: 'src/index.ts' },
   platform: 'node',
@@ -18,7 +22,11 @@ export default {
   // yaml offers its ES modules to browsers only; they are the same code and load faster than its CommonJS.
   resolve: {
     mainFields: ['module', 'main'],
-    alias: { yaml: fileURLToPath(new URL('node_modules/yaml/browser/dist/index.js', import.meta.url)) },
+    alias: {
+      yaml: inside('yaml/browser/dist/index.js'),
+      // Two patch versions of the same package are asked for.
+      '@ai-sdk/provider-utils': inside('@ai-sdk/provider-utils/dist/index.mjs'),
+    },
   },
   external: [/^node:/, ...outside.map((name) => new RegExp(`^${name}(/|$)`))],
   transform: { define: { __BUSBAR_VERSION__: JSON.stringify(version) } },
@@ -37,7 +45,15 @@ export default {
         // The exchanges with authorization servers, which only signing in needs.
         {
           name: 'sign-in',
-          test: /node_modules\/(?:@modelcontextprotocol|jose|pkce-challenge|eventsource[a-z-]*|zod\/v4\/(?:classic|locales))\//,
+          test: /node_modules\/(?:@modelcontextprotocol|jose|pkce-challenge)\//,
+          priority: 4,
+        },
+        // The two model APIs, which only a question to a model needs.
+        { name: 'models', test: /node_modules\/(?:@ai-sdk|zod\/v3)\//, priority: 4 },
+        // What both of these need.
+        {
+          name: 'schemas',
+          test: /node_modules\/(?:eventsource[a-z-]*|zod\/v4\/(?:classic|locales))\//,
           priority: 4,
         },
         {

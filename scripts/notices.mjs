@@ -1,6 +1,6 @@
 // A plugin for the bundler: writes the licences of every package whose code went into the bundle beside it.
 import { readdirSync, readFileSync } from 'node:fs'
-import { join, sep } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 
 const FOLDER = `${sep}node_modules${sep}`
 
@@ -29,8 +29,32 @@ function packageFolder(id) {
 }
 
 function notice(folder) {
-  const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry))
+  const { name, version } = manifest(folder)
+  const file = licenceFile(folder) ?? licenceBeside(folder)
   if (!file) throw new Error(`${name} is bundled and has no licence file`)
-  return `${name} ${version}\n\n${readFileSync(join(folder, file), 'utf8').trim()}`
+  return `${name} ${version}\n\n${readFileSync(file, 'utf8').trim()}`
+}
+
+function manifest(folder) {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+}
+
+function licenceFile(folder) {
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry))
+  return file && join(folder, file)
+}
+
+/** Some projects put it into some of their packages only: another one of the same scope, repository and licence has it. */
+function licenceBeside(folder) {
+  const own = manifest(folder)
+  const scope = dirname(folder)
+  if (!basename(scope).startsWith('@')) return undefined
+  for (const entry of readdirSync(scope)) {
+    const other = manifest(join(scope, entry))
+    if (other.license === own.license && other.repository?.url === own.repository?.url) {
+      const file = licenceFile(join(scope, entry))
+      if (file) return file
+    }
+  }
+  return undefined
 }

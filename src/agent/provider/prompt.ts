@@ -25,6 +25,8 @@ export function callOptions(
     prompt,
     maxOutputTokens: maxTokens,
     abortSignal,
+    // Arguments are needed whole, and not every endpoint that speaks this API knows the field which asks for pieces.
+    providerOptions: { anthropic: { toolStreaming: false } },
     ...(tools.length === 0
       ? {}
       : {
