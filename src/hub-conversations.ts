@@ -23,6 +23,8 @@ import type { Actor } from './policy/access.ts'
 import { present } from './record/records.ts'
 import type { NativeTool } from './registry/native.ts'
 
+export type { ConversationView, WholeConversation }
+
 /** What the conversations' part of a hub asks of the rest of it. */
 interface Rest {
   readonly context: CallContext

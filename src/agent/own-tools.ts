@@ -21,6 +21,13 @@ interface OwnTool {
   ): Promise<OwnOutcome>
 }
 
+const CONVERSATION = {
+  type: 'string',
+  description: 'Id of another conversation of yours; default: this one.',
+}
+/** Minutes. */
+const LONGEST_SNOOZE = 60 * 24 * 30
+
 export const OWN_TOOLS: ReadonlyMap<string, OwnTool> = new Map(
   [respond(), awaitEnergy(), selectConversation(), think(), endConversation(), snoozeConversation()].map(
     (tool) => [tool.offer.name, tool],
@@ -28,12 +35,6 @@ export const OWN_TOOLS: ReadonlyMap<string, OwnTool> = new Map(
 )
 
 // --- internal ---
-
-const CONVERSATION = {
-  type: 'string',
-  description: 'Id of another conversation of yours; default: this one.',
-}
-const LONGEST_SNOOZE = 60 * 24 * 30
 
 function offer(
   name: string,
@@ -153,7 +154,12 @@ function endConversation(): OwnTool {
 }
 
 function snoozeConversation(): OwnTool {
-  const minutes = { type: 'number', minimum: 1, maximum: LONGEST_SNOOZE, description: 'For how long.' }
+  const minutes = {
+    type: 'number',
+    exclusiveMinimum: 0,
+    maximum: LONGEST_SNOOZE,
+    description: 'For how long.',
+  }
   return {
     offer: offer(
       'snooze_conversation',
@@ -164,7 +170,7 @@ function snoozeConversation(): OwnTool {
     run: async (shell, task, args) => {
       const { minutes: wanted } = args
       if (typeof wanted !== 'number' || !(wanted > 0 && wanted <= LONGEST_SNOOZE))
-        return wrong(`minutes is from 1 to ${LONGEST_SNOOZE}`)
+        return wrong(`minutes is more than 0 and at most ${LONGEST_SNOOZE}`)
       const id = await conversationIn(shell, task, args)
       if (id === undefined) return noSuch(args)
       const until = Math.round(Date.now() + wanted * 60_000)

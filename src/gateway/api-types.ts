@@ -9,6 +9,7 @@ import type { Agent } from '../config/schema-agent.ts'
 import type { Logout } from '../connect/login.ts'
 import type { ServerStatus } from '../connect/status.ts'
 import type { HubEvent } from '../hub.ts'
+import type { ConversationView, WholeConversation } from '../hub-conversations.ts'
 import type { AgentEnergy, AgentHistory } from '../policy/energy-report.ts'
 import type { Explanation } from '../policy/explain.ts'
 import type { Preset } from '../policy/facts.ts'
@@ -226,6 +227,18 @@ export interface Api {
   'POST /api/agents/AGENT/token': { answer: NewToken }
   'DELETE /api/agents/AGENT/token': { answer: { agent: string; revoked: number } }
   'GET /api/access': { answer: ExplainAnswer | AccessAnswer }
+  'GET /api/conversations': { answer: { conversations: readonly ConversationView[] } }
+  'POST /api/conversations': {
+    body: { agent?: string } | undefined
+    answer: { id: string; agent: string }
+  }
+  'GET /api/conversations/ID': { answer: { conversation: WholeConversation } }
+  'POST /api/conversations/ID/messages': {
+    body: { text: string; urgency?: 'asked' | 'urgent' }
+    answer: { seq: number }
+  }
+  'POST /api/conversations/ID/stop': { answer: { stopped: boolean } }
+  'DELETE /api/conversations/ID': { answer: { id: string; forgotten: boolean } }
 }
 
 /** What a route answers. */

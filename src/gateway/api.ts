@@ -17,6 +17,14 @@ import {
   showApproval,
 } from './api-approvals.ts'
 import { callTool, listCalls, totals, usage, verify } from './api-calls.ts'
+import {
+  endConversation,
+  listConversations,
+  newConversation,
+  postMessage,
+  showConversation,
+  stopTurn,
+} from './api-conversations.ts'
 import { agentEnergy, energy, refill } from './api-energy.ts'
 import { apiFault } from './api-fault.ts'
 import { checkServers } from './api-gather.ts'
@@ -138,6 +146,12 @@ const ROUTES: Routes = {
   'DELETE /api/agents/AGENT/token': ({ hub, host, query }, agent = '') =>
     removeTokens(hub, host, agent, query),
   'GET /api/access': ({ hub, query }) => access(hub, query),
+  'GET /api/conversations': ({ hub, query }) => listConversations(hub, query),
+  'POST /api/conversations': ({ hub, body }) => newConversation(hub, body),
+  'GET /api/conversations/ID': ({ hub }, id = '') => showConversation(hub, id),
+  'POST /api/conversations/ID/messages': ({ hub, body }, id = '') => postMessage(hub, id, body),
+  'POST /api/conversations/ID/stop': ({ hub }, id = '') => stopTurn(hub, id),
+  'DELETE /api/conversations/ID': ({ hub, query }, id = '') => endConversation(hub, id, query),
 }
 
 /** What stands for a part of the path; the name of a worker has a slash in it. */
@@ -165,6 +179,7 @@ const STATUS: Readonly<Partial<Record<Code, number>>> = {
   SERVER_UNKNOWN: 404,
   AGENT_UNKNOWN: 404,
   TOOL_UNKNOWN: 404,
+  CONVERSATION_UNKNOWN: 404,
   USAGE: 400,
   ARGUMENTS_INVALID: 400,
   NO_ACCESS: 403,
