@@ -42,6 +42,7 @@ export const COMMANDS: readonly Entry[] = [
   { name: 'disable', summary: 'switch a server off', load: () => import('./commands/disable.ts') },
   { name: 'tools', summary: 'list tools', load: () => import('./commands/tools.ts') },
   { name: 'call', summary: 'call a tool', load: () => import('./commands/call.ts') },
+  { name: 'chat', summary: 'talk to the built-in agent', load: () => import('./commands/chat.ts') },
   { name: 'resources', summary: 'list resources', load: () => import('./commands/resources.ts') },
   { name: 'read', summary: 'read a resource', load: () => import('./commands/read.ts') },
   { name: 'prompts', summary: 'list prompts', load: () => import('./commands/prompts.ts') },

@@ -41,6 +41,7 @@ const CODES: Readonly<Partial<Record<Code, number>>> = {
   CALL_TIMEOUT: EXIT.unreachable,
   GATEWAY_ABSENT: EXIT.unreachable,
   GATEWAY_BUSY: EXIT.unreachable,
+  MODEL_UNAVAILABLE: EXIT.unreachable,
   TOOL_FAILED: EXIT.toolError,
   SERVER_ERROR: EXIT.toolError,
   MESSAGE_TOO_LARGE: EXIT.toolError,

@@ -13,6 +13,7 @@ import {
 import { amount } from '../../policy/energy-state.ts'
 import { command } from '../command.ts'
 import { askGateway, gatewayRuns } from '../gateway-client.ts'
+import { gaugeBar } from '../gauge.ts'
 import type { Output } from '../output.ts'
 import { withStore } from '../recorded.ts'
 import type { Session } from '../session.ts'
@@ -108,10 +109,9 @@ function gauge(energy: AgentEnergy): string[] {
   const { agent } = energy
   if (energy.state === 'unlimited') return [agent, '', '', 'unlimited', '']
   const { level, capacity, recovery, state } = energy
-  const full = Math.max(0, Math.min(SEGMENTS, Math.round((level / capacity) * SEGMENTS)))
   return [
     agent,
-    '▰'.repeat(full) + '▱'.repeat(SEGMENTS - full),
+    gaugeBar(level, capacity),
     `${amount(level, Math.floor)} / ${amount(capacity)}`,
     state,
     `+${Number(recovery.toFixed(3))}/min`,

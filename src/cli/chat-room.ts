@@ -1,0 +1,269 @@
+// A conversation at the terminal: lines go out, what happens comes in, and neither waits for the other.
+
+import type { WholeConversation } from '../agent/conversation.ts'
+import type { Turn } from '../agent/entries.ts'
+import { Fault } from '../base/fault.ts'
+import type { ChatInput } from './chat-input.ts'
+import type { ChatEvent, ChatLine } from './chat-line.ts'
+import { ChatQuestions } from './chat-questions.ts'
+import { ChatScreen } from './chat-screen.ts'
+import type { Session } from './session.ts'
+
+export interface RoomOptions {
+  readonly session: Session
+  readonly line: ChatLine
+  readonly conversation: WholeConversation
+  /** Whether a person sits at it. */
+  readonly terminal: boolean
+}
+
+export class ChatRoom {
+  readonly #session: Session
+  readonly #line: ChatLine
+  readonly #id: string
+  readonly #agent: string
+  readonly #terminal: boolean
+  readonly #screen: ChatScreen
+  readonly #questions: ChatQuestions
+  readonly #left = new Latch<undefined>()
+  #input: ChatInput | undefined
+  #state: 'idle' | 'working' | 'stopping' | 'over' = 'idle'
+  /** The last entry that was shown. */
+  #seen = 0
+  #settled = new Latch<void>()
+  #leaving = false
+  #failure: Fault | undefined
+  /** Events are shown one after another, though some need an answer of the other end first. */
+  #showing: Promise<void> = Promise.resolve()
+
+  constructor({ session, line, conversation, terminal }: RoomOptions) {
+    this.#session = session
+    this.#line = line
+    this.#id = conversation.id
+    this.#agent = conversation.agent
+    this.#terminal = terminal
+    this.#screen = new ChatScreen(session.out, terminal)
+    this.#questions = new ChatQuestions(session.out, line, this.#screen)
+    this.#seen = conversation.messages.at(-1)?.seq ?? 0
+    this.#screen.recall(conversation)
+    if (conversation.status === 'working') this.#state = 'working'
+  }
+
+  /** Until the person leaves, the input ends or the conversation does. */
+  async talk(input: ChatInput): Promise<void> {
+    this.#input = input
+    const { signal } = this.#session
+    const leave = () => this.#leave()
+    signal.addEventListener('abort', leave, { once: true })
+    try {
+      await this.#openQuestions()
+      this.#prompt()
+      while (!signal.aborted) {
+        if (!this.#terminal) await Promise.race([this.#idle(), this.#left.promise])
+        if (this.#leaving || this.#state === 'over') break
+        const text = await Promise.race([input.next(), this.#left.promise])
+        if (text === undefined) break
+        await this.#hear(text)
+      }
+      // The input ended; what was said last is still being answered.
+      if (!this.#terminal && !signal.aborted) await Promise.race([this.#idle(), this.#left.promise])
+      await this.#showing
+    } finally {
+      signal.removeEventListener('abort', leave)
+      input.hide()
+      if (this.#isWorking && (!this.#line.outlives || signal.aborted)) await this.#line.stop(this.#id)
+    }
+    if (this.#isWorking && this.#line.outlives && !signal.aborted)
+      this.#screen.note('the agent goes on in the gateway')
+    if (this.#failure !== undefined && !this.#terminal) throw this.#failure
+  }
+
+  /** Ctrl-C: first the turn, then all of it. */
+  interrupt(): void {
+    if (this.#state === 'working') {
+      this.#state = 'stopping'
+      this.#write(() => this.#screen.note('stopping; once more to leave'))
+      void this.#line.stop(this.#id).catch((error: unknown) => this.#fail(error))
+    } else if (this.#state === 'idle' && !this.#warned) {
+      this.#warned = true
+      this.#write(() => this.#screen.note('once more to leave'))
+    } else this.#leave()
+  }
+
+  /** What is told by the other end. */
+  tell(event: ChatEvent): void {
+    this.#showing = this.#showing.then(() => this.#tell(event)).catch((error: unknown) => this.#fail(error))
+  }
+
+  // --- internal ---
+
+  #warned = false
+
+  get #isWorking(): boolean {
+    return this.#state === 'working' || this.#state === 'stopping'
+  }
+
+  async #tell(event: ChatEvent): Promise<void> {
+    if (event.type === 'lost') throw event.fault
+    if (event.type === 'reset') return await this.#catchUp()
+    if (event.type === 'approval') {
+      if (event.status !== 'pending') this.#write(() => this.#questions.settle(event.id))
+      return
+    }
+    if (event.id !== this.#id) return
+    if ('seq' in event) this.#seen = Math.max(this.#seen, event.seq)
+    this.#write(() => this.#screen.show(event))
+    if (event.kind === 'turn-start' && this.#state === 'idle') this.#work()
+    else if (event.kind === 'approval') await this.#ask(event.approval)
+    else if (event.kind === 'turn-end') await this.#turnEnded(event.turn)
+    else if (event.kind === 'ended' || event.kind === 'removed') {
+      this.#state = 'over'
+      this.#leave()
+    }
+  }
+
+  async #turnEnded(turn: Turn): Promise<void> {
+    const energy = this.#terminal ? await this.#line.energy(this.#agent) : undefined
+    this.#input?.hide()
+    this.#screen.ended(turn, energy)
+    this.#failure = turn.reason === 'failed' ? faultOf(turn) : undefined
+    if (this.#state !== 'over') this.#state = 'idle'
+    this.#settled.resolve()
+    this.#prompt()
+  }
+
+  /** Resolves when no turn goes on. */
+  #idle(): Promise<void> {
+    return this.#isWorking ? this.#settled.promise : Promise.resolve()
+  }
+
+  #work(): void {
+    this.#state = 'working'
+    this.#settled = new Latch()
+  }
+
+  async #hear(text: string): Promise<void> {
+    this.#warned = false
+    if (this.#questions.prompt !== undefined) {
+      await this.#questions.answer(text)
+      this.#prompt()
+    } else if (text.trim() === '') this.#prompt()
+    else if (this.#terminal && text.startsWith('/')) await this.#command(text.trim())
+    else await this.#say(text)
+  }
+
+  async #say(text: string): Promise<void> {
+    const before = this.#state
+    if (before === 'idle') this.#work()
+    try {
+      await this.#line.post(this.#id, text)
+    } catch (error) {
+      if (!(error instanceof Fault) || !this.#terminal) throw error
+      this.#state = before
+      this.#write(() => this.#session.out.fail(error))
+    }
+  }
+
+  async #command(text: string): Promise<void> {
+    switch (text) {
+      case '/quit':
+      case '/exit':
+        this.#leave()
+        return
+      case '/tools':
+        this.#screen.tools(await this.#line.tools(this.#agent))
+        break
+      case '/energy':
+        this.#screen.energy(await this.#line.energy(this.#agent))
+        break
+      case '/stop':
+        await this.#line.stop(this.#id)
+        break
+      default:
+        this.#screen.lines(text === '/help' ? HELP : [`there is no ${JSON.stringify(text)}`, ...HELP])
+    }
+    this.#prompt()
+  }
+
+  /** Questions of before somebody came back. */
+  async #openQuestions(): Promise<void> {
+    const { messages } = await this.#line.get(this.#id)
+    for (const entry of messages) if (entry.role === 'waiting') await this.#ask(entry.approval)
+  }
+
+  async #ask(approval: string): Promise<void> {
+    this.#input?.hide()
+    await this.#questions.ask(approval, this.#terminal && !this.#session.out.json)
+    this.#prompt()
+  }
+
+  /** Shows what was missed: texts as they were kept. */
+  async #catchUp(): Promise<void> {
+    const { messages, status } = await this.#line.get(this.#id)
+    for (const entry of messages.filter(({ seq }) => seq > this.#seen)) {
+      this.#seen = entry.seq
+      if (entry.role === 'said' || (entry.role === 'assistant' && entry.text !== ''))
+        this.#write(() =>
+          this.#screen.show({
+            type: 'conversation',
+            id: this.#id,
+            agent: this.#agent,
+            kind: 'said',
+            seq: entry.seq,
+            text: entry.text,
+          }),
+        )
+      else if (entry.role === 'turn' && this.#isWorking) await this.#turnEnded(entry)
+    }
+    if (status === 'working' && this.#state === 'idle') this.#work()
+  }
+
+  /** Writes above the prompt. */
+  #write(write: () => void): void {
+    this.#input?.hide()
+    write()
+    this.#prompt()
+  }
+
+  #prompt(): void {
+    const question = this.#questions.prompt
+    if (question !== undefined) this.#input?.prompt(question)
+    else if (this.#state === 'idle' && !this.#leaving) {
+      this.#screen.talk()
+      this.#input?.prompt('› ')
+    }
+  }
+
+  #leave(): void {
+    this.#leaving = true
+    this.#left.resolve(undefined)
+  }
+
+  #fail(error: unknown): void {
+    this.#failure = error instanceof Fault ? error : new Fault('INTERNAL', String(error))
+    if (this.#terminal) this.#write(() => this.#session.out.fail(error))
+    this.#leave()
+  }
+}
+
+// --- internal ---
+
+class Latch<T> {
+  resolve: (value: T) => void = () => {}
+  readonly promise = new Promise<T>((resolve) => {
+    this.resolve = resolve
+  })
+}
+
+const HELP = [
+  '/tools   what the agent can use',
+  '/energy  what it has left',
+  '/stop    stop the turn, as Ctrl-C does',
+  '/quit    leave; the conversation is kept',
+  'Everything else is said to the agent, also while it works.',
+]
+
+function faultOf({ code, error = 'the turn failed', hint }: Turn): Fault {
+  // As the turn has it; the list of codes is ours.
+  return new Fault((code ?? 'INTERNAL') as Fault['code'], error, { hint })
+}
