@@ -27,8 +27,8 @@ export class ChatQuestions {
 
   /** A use waits for the answer. Without somebody to ask here, they are told where it can be given. */
   async ask(id: string, here: boolean): Promise<void> {
-    const approval = await this.#line.approval(id)
-    if (approval.status !== 'pending' || this.#open.some((other) => other.id === id)) return
+    const approval = await this.#line.approval(id).catch(ignoreUnknown)
+    if (approval?.status !== 'pending' || this.#open.some((other) => other.id === id)) return
     if (!here) {
       this.#screen.lines([
         ...approvalLines(this.#out, approval),
@@ -68,9 +68,8 @@ export class ChatQuestions {
         answer.decision === 'deny' ? 'denied' : answer.remember ? 'allowed, from now on' : 'allowed',
       )
     } catch (error) {
-      // Somebody else was faster, or its time was over.
-      if (!(error instanceof Fault) || error.code !== 'APPROVAL_UNKNOWN') throw error
-      this.#screen.note(error.message)
+      ignoreUnknown(error)
+      this.#screen.note('somebody else has answered it, or its time is over')
     }
     this.settle(approval.id)
   }
@@ -87,6 +86,12 @@ export class ChatQuestions {
 
 const PROMPT = 'allow? [y]es, [n]o, [a]lways, [v]iew '
 const HELP = 'y: allow this call · n: deny it · a: allow this tool from now on · v: view all of the arguments'
+
+/** Somebody else was faster, or its time was over. */
+function ignoreUnknown(error: unknown): undefined {
+  if (error instanceof Fault && error.code === 'APPROVAL_UNKNOWN') return undefined
+  throw error
+}
 
 const ALLOW: Answer = { decision: 'allow' }
 const ALWAYS: Answer = { decision: 'allow', remember: 'tool' }

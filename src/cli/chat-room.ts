@@ -32,7 +32,9 @@ export class ChatRoom {
   #seen = 0
   #settled = new Latch<void>()
   #leaving = false
+  /** How the last turn failed. */
   #failure: Fault | undefined
+  #broken: Error | undefined
   /** Events are shown one after another, though some need an answer of the other end first. */
   #showing: Promise<void> = Promise.resolve()
 
@@ -63,7 +65,7 @@ export class ChatRoom {
         if (this.#leaving || this.#state === 'over') break
         const text = await Promise.race([input.next(), this.#left.promise])
         if (text === undefined) break
-        await this.#hear(text)
+        await this.#hear(text).catch((error: unknown) => this.#mend(error))
       }
       // The input ended; what was said last is still being answered.
       if (!this.#terminal && !signal.aborted) await Promise.race([this.#idle(), this.#left.promise])
@@ -71,8 +73,10 @@ export class ChatRoom {
     } finally {
       signal.removeEventListener('abort', leave)
       input.hide()
-      if (this.#isWorking && (!this.#line.outlives || signal.aborted)) await this.#line.stop(this.#id)
+      if (this.#isWorking && this.#broken === undefined && (!this.#line.outlives || signal.aborted))
+        await this.#line.stop(this.#id)
     }
+    if (this.#broken !== undefined) throw this.#broken
     if (this.#isWorking && this.#line.outlives && !signal.aborted)
       this.#screen.note('the agent goes on in the gateway')
     if (this.#failure !== undefined && !this.#terminal) throw this.#failure
@@ -158,10 +162,15 @@ export class ChatRoom {
     try {
       await this.#line.post(this.#id, text)
     } catch (error) {
-      if (!(error instanceof Fault) || !this.#terminal) throw error
       this.#state = before
-      this.#write(() => this.#session.out.fail(error))
+      throw error
     }
+  }
+
+  /** A person can try something else; a program is told. */
+  #mend(error: unknown): void {
+    if (!this.#terminal || !(error instanceof Fault) || this.#session.signal.aborted) throw error
+    this.#write(() => this.#session.out.fail(error))
   }
 
   async #command(text: string): Promise<void> {
@@ -239,9 +248,9 @@ export class ChatRoom {
     this.#left.resolve(undefined)
   }
 
+  /** Nothing can be heard any more; told by whoever runs the command. */
   #fail(error: unknown): void {
-    this.#failure = error instanceof Fault ? error : new Fault('INTERNAL', String(error))
-    if (this.#terminal) this.#write(() => this.#session.out.fail(error))
+    this.#broken ??= error instanceof Error ? error : new Error(String(error))
     this.#leave()
   }
 }

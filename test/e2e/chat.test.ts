@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { request } from 'node:http'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Answer, say, use } from '../servers/models/answers.ts'
@@ -255,4 +256,99 @@ test('[E1] only a question to a model loads what speaks to models', async () => 
   expect(await loaded(['chat', '--trust'], 'hi\n')).toMatch(/chunks\/models-/)
   for (const words of [['list'], ['tools', 'plain'], ['call', 'plain/echo', 'text=a']])
     expect(await loaded(words)).not.toMatch(/chunks\/(?:models|agent|provider)-\w/)
+})
+
+test('[E1] what is said while the agent works reaches it, and a question answered elsewhere is closed here', async () => {
+  let release = () => {}
+  const gate = new Promise<void>((resolve) => (release = resolve))
+  const held = await room(
+    [
+      {
+        ...use('write_file', { path: 'late', content: 'x' }),
+        text: 'one two three four',
+        pace: (sent) => (sent === 3 ? gate : undefined),
+      },
+      say('Noted.'),
+    ],
+    ASKING,
+  )
+  const { sandbox, env } = held
+  await up(sandbox, ASKING, { env })
+  const session = chat(held, ['--config', 'team.json'])
+  await session.shows(PROMPT)
+  session.type('begin\r')
+  await session.shows('one')
+  session.type('by the way: hurry\r')
+  await until(async () => (await listed(held)).includes('by the way'))
+  release()
+  await session.shows('allow? [y]es')
+  const { approvals } = (await sandbox.run(['approve', 'list', '--json', '--config', 'team.json'], { env }))
+    .json
+  await sandbox.run(['approve', 'allow', approvals[0].id, '--config', 'team.json'], { env })
+  await session.shows(/✓.*write_file/)
+  await session.shows('Noted.')
+  await session.shows(PROMPT)
+  expect(held.models.asked.at(-1)?.text).toContain('by the way: hurry')
+  session.type('/quit\r')
+  expect(await session.ended).toBe(0)
+})
+
+/** All that is kept of conversations, as text. */
+async function listed({ sandbox }: Room): Promise<string> {
+  const socket = join(sandbox.home, '.local/state/busbar/gateway.sock')
+  const get = (path: string) =>
+    new Promise<string>((resolve, reject) => {
+      const asked = request({ socketPath: socket, path, headers: { host: 'localhost' } }, (response) => {
+        let text = ''
+        response.on('data', (data) => (text += data)).on('end', () => resolve(text))
+      })
+      asked.on('error', reject).end()
+    })
+  const { conversations } = JSON.parse(await get('/api/conversations'))
+  return await get(`/api/conversations/${conversations[0].id}`)
+}
+
+test('[E1] without a terminal a question says where it is answered, and the answer goes on', async () => {
+  const held = await room([use('write_file', { path: 'late', content: 'x' }), say('Done.')], ASKING)
+  const { sandbox, env } = held
+  await up(sandbox, ASKING, { env })
+  const child = sandbox.start(['chat', '--config', 'team.json'], { env })
+  const ended = once(child, 'close')
+  let [stdout, stderr] = ['', '']
+  child.stdout?.on('data', (data) => (stdout += data))
+  child.stderr?.on('data', (data) => (stderr += data))
+  child.stdin?.end('do it\n')
+  const id = (await until(() => /busbar approve allow (\w+)/.exec(stderr)))[1] ?? ''
+  await sandbox.run(['approve', 'allow', id, '--config', 'team.json'], { env })
+  expect(await ended).toEqual([0, null])
+  expect(stdout).toBe('Done.\n')
+})
+
+test('[E1] a signal ends the turn and the command, whoever runs the agent', async () => {
+  for (const gateway of [false, true]) {
+    const held = await room([{ kind: 'hang' }])
+    const { sandbox, env } = held
+    if (gateway) await up(sandbox, CONFIG, { env })
+    const words = gateway ? ['chat', '--config', 'team.json'] : ['chat', '--trust']
+    const child = sandbox.start(words, { env })
+    const ended = once(child, 'close')
+    child.stdin?.write('hello\n')
+    await until(() => held.models.asked.length > 0)
+    child.kill('SIGINT')
+    expect(await ended).toEqual([130, null])
+    expect(await held.models.asked[0]?.ended).toBe('left')
+  }
+})
+
+test('[E1] a gateway that goes away ends the conversation at the terminal with a word', async () => {
+  const held = await room([{ kind: 'hang' }])
+  const { sandbox, env } = held
+  const gateway = await up(sandbox, CONFIG, { env })
+  const session = chat(held, ['--config', 'team.json'])
+  await session.shows(PROMPT)
+  session.type('hello\r')
+  await until(() => held.models.asked.length > 0)
+  await gateway.end('SIGKILL')
+  await session.shows('the gateway went away')
+  expect(await session.ended).toBe(4)
 })
