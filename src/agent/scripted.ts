@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { EndReason, Model, ModelRequest, Tokens, ToolUse } from './model.ts'
 
 /** One answer. */
-export interface ScriptedAnswer {
+interface ScriptedAnswer {
   readonly thinking?: string | undefined
   readonly text?: string | undefined
   /** Arguments as data, or as text that may be broken. */
@@ -15,7 +15,7 @@ export interface ScriptedAnswer {
   readonly tokens?: Tokens | undefined
 }
 
-export interface ScriptedUse {
+interface ScriptedUse {
   readonly name: string
   readonly arguments?: Readonly<Record<string, unknown>> | string | undefined
   /** Default: `use_1`, `use_2` and so on. */

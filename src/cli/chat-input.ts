@@ -29,8 +29,11 @@ export function chatInput(terminal: boolean, onInterrupt: () => void): ChatInput
       done()
     },
   })
-  const size = { columns: process.stderr.columns }
-  const lines = createInterface({ input: process.stdin, output: Object.assign(output, size), terminal: true })
+  // Where a long line breaks is the real terminal's to say.
+  Object.defineProperty(output, 'columns', { get: () => process.stderr.columns })
+  const resized = () => output.emit('resize')
+  process.stderr.on('resize', resized)
+  const lines = createInterface({ input: process.stdin, output, terminal: true })
   queue.follow(lines, () => {
     shown = false
   })
@@ -46,6 +49,7 @@ export function chatInput(terminal: boolean, onInterrupt: () => void): ChatInput
     hide,
     close: () => {
       hide()
+      process.stderr.off('resize', resized)
       lines.close()
     },
   }

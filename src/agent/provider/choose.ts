@@ -5,7 +5,7 @@ import { Fault } from '../../base/fault.ts'
 import type { Environment } from '../../base/places.ts'
 
 /** A model as configured; whatever is left out is found. */
-export interface ModelSettings {
+interface ModelSettings {
   readonly provider?: 'anthropic' | 'openai' | 'scripted' | undefined
   readonly name?: string | undefined
   readonly baseUrl?: string | undefined

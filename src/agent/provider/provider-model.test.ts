@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { afterEach, expect, test } from 'vitest'
 import {
   type Answer,
@@ -119,7 +120,7 @@ for (const provider of ['anthropic', 'openai'] as const) {
     expect(asked?.text).toContain('the arguments are no JSON')
     expect(JSON.stringify(asked?.body)).not.toContain('\\ud83d')
     if (provider === 'anthropic') expect(JSON.stringify(asked?.body)).not.toContain('functions.look:0')
-    expect(asked?.key).toBe(KEY)
+    expect(asked).toMatchObject({ key: KEY, system: 'You are careful.' })
   })
 
   test(`${provider}: an answer that was cut off or refused calls nothing`, async () => {
@@ -260,6 +261,53 @@ for (const provider of ['anthropic', 'openai'] as const) {
       expect(fault.message).not.toContain('\u001b')
     }
     expect(elsewhere.asked).toEqual([])
+  })
+
+  test(`${provider}: whatever is said, in whatever pieces, arrives as it was`, async () => {
+    const { ask, endpoint } = await rig(provider, [])
+    const word = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
+    await fc.assert(
+      fc.asyncProperty(
+        word,
+        fc.option(word, { nil: undefined }),
+        fc.array(fc.dictionary(word, fc.jsonValue()), { maxLength: 3 }),
+        fc.integer({ min: 1, max: 20 }),
+        async (text, thinking, args, pieces) => {
+          const uses = args.map((each) => ({ name: 'look', arguments: each as Record<string, unknown> }))
+          endpoint.answer([say(text, { ...(thinking === undefined ? {} : { thinking }), uses, pieces })])
+          const events = await all(ask())
+          expect(textOf(events)).toBe(text)
+          expect(textOf(events, 'thinking')).toBe(thinking ?? '')
+          const given = events.flatMap((event) => (event.type === 'use' ? [event.use.arguments] : []))
+          expect(given).toEqual(args.map((each) => JSON.stringify(each)))
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+
+  test(`${provider}: the signal also ends the wait before the next try`, async () => {
+    const stop = new AbortController()
+    const { ask, endpoint } = await rig(
+      provider,
+      () => {
+        setImmediate(() => stop.abort(new Error('enough')))
+        return rateLimited('25')
+      },
+      { pause: undefined },
+    )
+    await expect(all(ask({ signal: stop.signal }))).rejects.toThrow('enough')
+    expect(endpoint.asked).toHaveLength(1)
+  })
+
+  test(`${provider}: many are asked at once`, async () => {
+    const { ask } = await rig(provider, ({ text }) => say(`you said ${text}`))
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, async (_, index) =>
+        textOf(await all(ask({ messages: [{ role: 'user', text: `word ${index}` }] }))),
+      ),
+    )
+    expect(answers).toEqual(answers.map((_, index) => `you said word ${index}`))
   })
 
   test(`${provider}: an address where nobody listens is unavailable`, async () => {

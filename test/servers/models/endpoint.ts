@@ -7,14 +7,15 @@ import { anthropicBreak, anthropicError, anthropicEvents } from './anthropic.ts'
 import { openaiBreak, openaiError, openaiEvents } from './openai.ts'
 import { type SentEvent, tokensOf } from './pieces.ts'
 
-export interface Asked {
+interface Asked {
   api: 'anthropic' | 'openai'
   model: string
   /** Its key as it came, without `Bearer`. */
   key: string | undefined
   /** Names of the tools on offer. */
   tools: string[]
-  /** Every text in the messages, also of tool results, in order: for scripts that look for a word. */
+  system: string
+  /** Every text in the messages but the system's, also of tool results, in order: for scripts that look for a word. */
   text: string
   /** The body as it came. */
   body: Record<string, unknown>
@@ -75,12 +76,16 @@ async function read(api: Asked['api'], request: IncomingMessage, response: Serve
   const body = JSON.parse(await readBody(request)) as Record<string, unknown>
   const { authorization, 'x-api-key': key } = request.headers
   const tools = Array.isArray(body['tools']) ? body['tools'] : []
+  const messages = Array.isArray(body['messages']) ? body['messages'] : []
+  const isSystem = ({ role }: { role?: string }) => role === 'system'
   return {
     api,
     model: String(body['model']),
     key: typeof key === 'string' ? key : authorization?.replace(/^Bearer /, ''),
     tools: tools.map((tool) => String(tool.name ?? tool.function?.name)),
-    text: textsIn(body['messages']).join('\n'),
+    // One API has it beside the messages, the other among them.
+    system: [...textsIn(body['system'], 'text'), ...textsIn(messages.filter(isSystem))].join('\n'),
+    text: textsIn(messages.filter((message) => !isSystem(message))).join('\n'),
     body,
     ended,
   }
