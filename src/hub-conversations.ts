@@ -155,6 +155,8 @@ export class HubConversations {
   }
 
   async #adopt(active: Snapshot): Promise<void> {
+    // Energy may come back faster now.
+    this.#agent?.look()
     const { agent, agents, lead } = active.config
     const wanted = JSON.stringify([agent.workspace, agent.tools, agent.as, lead, Object.keys(agents)])
     if (this.#closed || wanted === this.#workspace) return

@@ -147,6 +147,11 @@ export class Agent implements Shell {
     for (let task = this.#tasks.get(id); task?.driving; task = this.#tasks.get(id)) await task.driving
   }
 
+  /** Something may have changed for everybody. */
+  look(): void {
+    this.#pacers.look()
+  }
+
   /** No model is asked any more; what tools do is waited for. */
   windDown(): void {
     this.#alarms.close()
@@ -286,8 +291,6 @@ export class Agent implements Shell {
     // What is in the inbox is in the store, too.
     task.inbox = []
     const entries = entriesOf(await this.host.store.conversations.messages(task.id))
-    const known = entries.at(-1)?.seq ?? 0
-    task.inbox = task.inbox.filter(({ seq }) => seq > known)
     const state = stateOf(entries)
     if (state === 'nothing') return
     const run = new TurnRun(this, task, entries)

@@ -21,7 +21,7 @@ export interface Contents {
     readonly reason: string
     readonly tokens: Tokens
     readonly energy?: number | undefined
-    /** Up to which entry the model had read when it said this. */
+    /** The last entry of a person that the model had read when it said this. */
     readonly seen: number
   }
   readonly outcome: ToolOutcome
@@ -51,7 +51,7 @@ export interface Turn {
   readonly compactions: number
   readonly startedAt: number
   readonly endedAt: number
-  /** Up to which entry it went; a person may have said more meanwhile. */
+  /** The last entry of a person that it took in; more may have been said meanwhile. */
   readonly seen: number
   readonly code?: string | undefined
   readonly error?: string | undefined

@@ -83,10 +83,11 @@ export async function* runLoop(options: LoopOptions): AsyncGenerator<LoopEvent, 
   // Whoever has these taken up again knows that they are safe to call.
   if (pending) reason = yield* callAll(options, pending.uses, undefined, messages, pending.outcomes)
   while (reason === undefined) {
-    messages.push(...(options.arrived?.() ?? []))
+    // Before the inbox is emptied: what a person said is for the next turn then.
     if (signal.aborted) reason = 'stopped'
     else if (rounds >= limits.rounds) reason = 'rounds'
     if (reason !== undefined) break
+    messages.push(...(options.arrived?.() ?? []))
     rounds += 1
     const tools = options.tools()
     let heard = yield* hear(options, messages, tools)

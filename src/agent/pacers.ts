@@ -37,9 +37,10 @@ export class Pacers {
     return pacer
   }
 
-  /** Somebody's energy is another. */
-  look(agent: string): void {
-    this.#pacers.get(accountName(agent))?.look()
+  /** Somebody's energy is another; without a name, everybody's may be. */
+  look(agent?: string): void {
+    if (agent === undefined) for (const pacer of this.#pacers.values()) pacer.look()
+    else this.#pacers.get(accountName(agent))?.look()
   }
 
   close(reason: Error): void {

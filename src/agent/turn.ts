@@ -22,7 +22,7 @@ export class TurnRun {
   readonly #startedAt = Date.now()
   #compactions = 0
   #rounds = 0
-  /** Up to which entry the model has read. */
+  /** Up to which of them the model has read what people said. */
   #seen = 0
   #others: readonly OtherConversation[] = []
 
@@ -37,6 +37,8 @@ export class TurnRun {
     const { agent } = this.#task
     this.#task.spent = 0
     this.#shell.tell(this.#task, { kind: 'turn-start' })
+    // Its tools are known when its servers are up, or were once; one that hangs does not hold it up for long.
+    await this.#handle.ready({ timeout: PATIENCE })
     this.#others = (await this.#shell.others(agent)).filter(({ id }) => id !== this.#task.id)
     const options = await this.#options()
     for await (const event of runLoop(options)) {
@@ -67,7 +69,7 @@ export class TurnRun {
       messages: shown.slice(0, at).map(({ message }) => message),
       pending,
       ask: (round) => {
-        this.#seen = Math.max(this.#seen, ...this.#entries.map(({ seq }) => seq))
+        this.#seen = this.#heard()
         return askModel(this.#shell, task, this.#account, round)
       },
       call: (use, args) => callTool(this.#shell, task, this.#handle, use, args),
@@ -97,12 +99,19 @@ export class TurnRun {
 
   /** What people said since the loop was last told. */
   #arrived(): ModelMessage[] {
-    const arrived = this.#task.inbox
+    // What was said while the conversation was being read may be in both.
+    const known = new Set(this.#entries.map(({ seq }) => seq))
+    const arrived = this.#task.inbox.filter(({ seq }) => !known.has(seq))
     this.#task.inbox = []
     this.#add(...arrived)
     return arrived.flatMap((entry) =>
       entry.role === 'user' || entry.role === 'wake' ? [{ role: 'user' as const, text: entry.text }] : [],
     )
+  }
+
+  /** The last thing that people said that is taken in; what has a higher number is not, whatever was written since. */
+  #heard(): number {
+    return this.#entries.findLast(({ role }) => role === 'user' || role === 'wake')?.seq ?? 0
   }
 
   /**
@@ -195,7 +204,7 @@ export class TurnRun {
       compactions: this.#compactions,
       startedAt: this.#startedAt,
       endedAt: Date.now(),
-      seen: Math.max(0, ...this.#entries.map(({ seq }) => seq)),
+      seen: this.#heard(),
       ...(fault ? { code: fault.code, error: fault.message, hint: fault.hint } : {}),
     }
     await this.#write('turn', turn)
@@ -219,5 +228,7 @@ export class TurnRun {
 
 // --- internal ---
 
+/** Milliseconds. */
+const PATIENCE = 5000
 const SUMMARY_TOKENS = 1024
 const MOST_COMPACTIONS = 8

@@ -1,0 +1,137 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { cutOf } from './compaction.ts'
+import { type Entry, openUses, shownOf, stateOf } from './entries.ts'
+import type { ModelMessage } from './model.ts'
+
+const NONE = { input: 0, output: 0 }
+
+function user(seq: number, text = `said ${seq}`): Entry {
+  return { role: 'user', seq, at: 0, text }
+}
+
+function answer(seq: number, seen: number, uses: readonly string[] = [], text = `answer ${seq}`): Entry {
+  return {
+    role: 'assistant',
+    seq,
+    at: 0,
+    seen,
+    text,
+    model: 'm',
+    reason: 'stop',
+    tokens: NONE,
+    uses: uses.map((id) => ({ id, name: 'look', arguments: '{}' })),
+  }
+}
+
+function outcome(seq: number, id: string, text = 'found'): Entry {
+  return { role: 'outcome', seq, at: 0, id, name: 'look', text, isError: false }
+}
+
+function over(seq: number, seen: number): Entry {
+  return {
+    role: 'turn',
+    seq,
+    at: 0,
+    seen,
+    reason: 'done',
+    rounds: 1,
+    tokens: NONE,
+    energy: 0,
+    models: [],
+    compactions: 0,
+    startedAt: 0,
+    endedAt: 0,
+  }
+}
+
+const words = (entries: readonly Entry[]) =>
+  shownOf(entries).map(({ message }) =>
+    message.role === 'tools' ? message.outcomes.map(({ text }) => text).join() : message.text,
+  )
+
+test.each<[string, Entry[], string]>([
+  ['nothing was said', [], 'nothing'],
+  ['a person spoke', [user(1)], 'due'],
+  ['it was answered, and the turn is over', [user(1), answer(2, 1), over(3, 2)], 'nothing'],
+  ['it was answered, and the end was not written', [user(1), answer(2, 1)], 'said'],
+  ['tools are to be called', [user(1), answer(2, 1, ['a'])], 'due'],
+  ['tools were called', [user(1), answer(2, 1, ['a']), outcome(3, 'a')], 'due'],
+  ['a person spoke while the model did', [user(1), user(2), answer(3, 1)], 'due'],
+  ['a person spoke just before the end', [user(1), answer(2, 1), user(3), over(4, 2)], 'due'],
+  ['a turn failed', [user(1), over(2, 1)], 'nothing'],
+])('[E1] what is to be done when %s', (_, entries, state) => {
+  expect(stateOf(entries)).toBe(state)
+})
+
+test('[E1] outcomes stand right behind their answer, and what was said meanwhile behind them', () => {
+  const entries = [user(1), answer(2, 1, ['a', 'b']), outcome(3, 'b', 'B'), user(4), outcome(5, 'a', 'A')]
+  expect(words(entries)).toEqual(['said 1', 'answer 2', 'A,B', 'said 4'])
+})
+
+test('[E1] what the model had not read when it answered stands behind that answer', () => {
+  expect(words([user(1), user(2), answer(3, 1), answer(4, 3)])).toEqual([
+    'said 1',
+    'answer 3',
+    'said 2',
+    'answer 4',
+  ])
+})
+
+test('[E1] a use without an outcome is told as unknown', () => {
+  const entries: Entry[] = [
+    user(1),
+    answer(2, 1, ['a', 'b', 'c']),
+    outcome(3, 'a'),
+    { role: 'waiting', seq: 4, at: 0, use: 'c', approval: 'q' },
+  ]
+  expect(openUses(entries)).toMatchObject({
+    uses: [
+      { use: { id: 'b' }, approval: undefined },
+      { use: { id: 'c' }, approval: 'q' },
+    ],
+    outcomes: [{ id: 'a' }],
+  })
+  expect(words(entries).at(-1)).toContain('the call may have happened')
+})
+
+test('[E1] after a compaction the first message, the summary and the last rounds are shown', () => {
+  const entries: Entry[] = [
+    user(1),
+    answer(2, 1, ['a']),
+    outcome(3, 'a', 'x'.repeat(50_000)),
+    answer(4, 3, ['b']),
+    outcome(5, 'b', 'y'.repeat(50_000)),
+    { role: 'compaction', seq: 6, at: 0, summary: 'looked', from: 4, model: 'm', tokens: NONE },
+    answer(7, 6),
+  ]
+  const shown = words(entries)
+  expect(shown).toHaveLength(5)
+  expect(shown[1]).toContain('looked')
+  expect(shown[3]?.length).toBeLessThan(5_000)
+  expect(shown.at(-1)).toBe('answer 7')
+})
+
+const anyMessage: fc.Arbitrary<ModelMessage[]> = fc.oneof(
+  fc.string().map((text): ModelMessage[] => [{ role: 'user', text }]),
+  fc.string().map((text): ModelMessage[] => [{ role: 'assistant', text, uses: [] }]),
+  fc.string().map((text): ModelMessage[] => [
+    { role: 'assistant', text: '', uses: [{ id: 'a', name: 'n', arguments: '{}' }] },
+    { role: 'tools', outcomes: [{ id: 'a', name: 'n', text, isError: false }] },
+  ]),
+)
+
+test('[E1] a compaction never tears a use and its outcome apart, and keeps the first and the last', () => {
+  fc.assert(
+    fc.property(fc.array(anyMessage, { maxLength: 40 }), (groups) => {
+      const messages: ModelMessage[] = [{ role: 'user', text: 'first' }, ...groups.flat()]
+      const cut = cutOf(messages)
+      if (cut === undefined) return
+      expect(cut.from).toBe(1)
+      expect(cut.to).toBeGreaterThan(cut.from)
+      expect(cut.to).toBeLessThan(messages.length)
+      expect(messages[cut.from]?.role).not.toBe('tools')
+      expect(messages[cut.to]?.role).not.toBe('tools')
+    }),
+  )
+})
