@@ -1,42 +1,57 @@
 // Output of any length in bounded memory: its beginning and its end.
 
+/** Bytes beyond what is given on each side, so that nothing which is to be taken out is cut in two first. */
+const MARGIN = 4096
+
 export class Clipped {
   readonly #most: number
+  readonly #kept: number
   readonly #start: Buffer[] = []
   #end: Buffer[] = []
   #startSize = 0
   #endSize = 0
   #total = 0
 
-  /** Bytes of the beginning, and as many of the end. */
-  constructor(most = 32 * 1024) {
+  /** Characters of the beginning, and as many of the end. */
+  constructor(most = 32 * 1024, margin = MARGIN) {
     this.#most = most
+    this.#kept = most + margin
   }
 
   add(chunk: Buffer): void {
     this.#total += chunk.length
-    const first = chunk.subarray(0, Math.max(0, this.#most - this.#startSize))
+    const first = chunk.subarray(0, Math.max(0, this.#kept - this.#startSize))
     if (first.length > 0) this.#start.push(Buffer.from(first))
     this.#startSize += first.length
     const rest = chunk.subarray(first.length)
     if (rest.length === 0) return
-    this.#end.push(Buffer.from(rest.subarray(-this.#most)))
-    this.#endSize += Math.min(rest.length, this.#most)
-    if (this.#endSize > 2 * this.#most) this.#trim()
+    this.#end.push(Buffer.from(rest.subarray(-this.#kept)))
+    this.#endSize += Math.min(rest.length, this.#kept)
+    if (this.#endSize > 2 * this.#kept) this.#trim()
   }
 
-  /** What is not text is shown as such; nothing in it is obeyed by a terminal later on. */
-  text(): string {
+  /** `clean` takes out what nobody may see, before anything is cut. */
+  text(clean: (text: string) => string = (text) => text): string {
     this.#trim()
-    const left = this.#total - this.#startSize - this.#endSize
-    const gap = left > 0 ? `\n[${left} bytes left out]\n` : ''
-    return `${Buffer.concat(this.#start)}${gap}${Buffer.concat(this.#end)}`
+    const start = Buffer.concat(this.#start)
+    const end = Buffer.concat(this.#end)
+    if (start.length + end.length === this.#total) {
+      const whole = clean(`${Buffer.concat([start, end])}`)
+      if (whole.length <= 2 * this.#most) return whole
+      return this.#cut(whole, whole)
+    }
+    return this.#cut(clean(`${start}`), clean(`${end}`))
   }
 
   // --- internal ---
 
+  #cut(start: string, end: string): string {
+    const left = this.#total - 2 * this.#most
+    return `${start.slice(0, this.#most)}\n[about ${left} bytes left out]\n${end.slice(-this.#most)}`
+  }
+
   #trim(): void {
-    const end = Buffer.concat(this.#end).subarray(-this.#most)
+    const end = Buffer.concat(this.#end).subarray(-this.#kept)
     this.#end = [end]
     this.#endSize = end.length
   }

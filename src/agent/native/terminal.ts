@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Environment } from '../../base/places.ts'
-import { scrubber } from '../../base/redact.ts'
+import { scrubLearned } from '../../base/redact.ts'
 import { childEnvironment } from '../../connect/process/environment.ts'
 import type { Ledger } from '../../connect/process/ledger.ts'
 import { newMarker } from '../../connect/process/marker.ts'
@@ -84,7 +84,7 @@ async function ended(running: ServerProcess, timeout: number, signal: AbortSigna
       : killer === null
         ? `It ended with status ${code}.`
         : `It was ended by ${killer}.`
-    const text = scrubber([])(output.text())
+    const text = output.text(scrubLearned)
     return {
       content: [
         { type: 'text', text: text === '' ? how : `${text}${text.endsWith('\n') ? '' : '\n'}[${how}]` },

@@ -96,7 +96,7 @@ test('[E2] the terminal runs in the workspace, with both outputs, a status and n
   const env = await call('terminal', { command: 'env' })
   expect(env.text).toContain('LANG=C')
   expect(env.text).not.toMatch(/sk-hidden|OPENAI/)
-  learnSecret('a-token-of-some-server')
+  learnSecret('a-token-of-some-server', 'server:some')
   expect((await call('terminal', { command: 'echo a-token-of-some-server' })).text).not.toContain('a-token')
   const broken = await call('terminal', { command: 'if then "' })
   expect(broken.text).toMatch(/[Ss]yntax error|[Uu]nterminated|unexpected/)
@@ -136,13 +136,17 @@ test('what a command leaves running in the background ends with it', async () =>
   expect(isAlive(Number.parseInt(text, 10))).toBe(false)
 })
 
-test('clipped output is whole as long as it fits', () => {
-  const clipped = new Clipped(4)
+test('clipped output is whole as long as it fits, and nothing is cut before it is clean', () => {
+  const clipped = new Clipped(4, 6)
   clipped.add(Buffer.from('abc'))
   clipped.add(Buffer.from('defgh'))
   expect(clipped.text()).toBe('abcdefgh')
   clipped.add(Buffer.from('ijklmnop'))
-  expect(clipped.text()).toBe('abcd\n[8 bytes left out]\nmnop')
+  expect(clipped.text()).toBe('abcd\n[about 8 bytes left out]\nmnop')
+  for (let piece = 0; piece < 50; piece++) clipped.add(Buffer.from('qrstuv'))
+  expect(clipped.text()).toBe('abcd\n[about 308 bytes left out]\nstuv')
+  const clean = (text: string) => text.replaceAll('cdef', '•').replaceAll('rstu', '•')
+  expect(clipped.text(clean)).toBe('ab•g\n[about 308 bytes left out]\nvq•v')
 })
 
 function isAlive(pid: number): boolean {

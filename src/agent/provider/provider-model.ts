@@ -21,7 +21,7 @@ export interface ProviderTerms {
 }
 
 export function providerModel(choice: ModelChoice, terms: ProviderTerms): Model {
-  learnSecret(choice.key)
+  learnSecret(choice.key, `model:${choice.baseUrl}`)
   const fetch = modelFetch({ env: terms.env, idle: terms.idle ?? IDLE })
   let loading: Promise<LanguageModel> | undefined
   // The packages are loaded with the first question: most commands ask none.

@@ -2,7 +2,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import { isRecord } from '../../base/record.ts'
-import { maskText, scrubber } from '../../base/redact.ts'
+import { maskText, scrubLearned } from '../../base/redact.ts'
 import type { ModelChoice } from './choose.ts'
 
 export interface Trouble {
@@ -129,10 +129,11 @@ function waitOf(headers: Facts['headers'], now: number): number | undefined {
 
 /** Endpoints repeat what they were sent. */
 function excerpt(text: string): string {
-  const line = text
+  // Before it is cut: the beginning of a secret is one, too.
+  const line = scrubLearned(text)
     .slice(0, MOST_READ)
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim()
-  const clean = maskText(scrubber([])(line))
+  const clean = maskText(line)
   return clean.length > MOST_SAID ? `${clean.slice(0, MOST_SAID)}…` : clean
 }
