@@ -10,7 +10,7 @@ const APPROVAL = { '*': 'allow', '#sampling/*': 'ask' }
 const capabilities = { sampling: {}, elicitation: { form: {} } }
 
 for (const wire of ['stdio', 'http'] as const)
-  test(`[D11] a modern server over ${wire} uses a model after a person agreed, and asks for the rest at once`, async () => {
+  test(`[C13][D11] a modern server over ${wire} uses a model after a person agreed, and asks for the rest at once`, async () => {
     const { sandbox } = place()
     const elicit = { ...(await entry(wire, 'elicit', { era: 'modern' })), approval: APPROVAL }
     const config = { servers: { elicit }, agents: CAREFUL, approvals: { wait: 0 } }
