@@ -3,6 +3,7 @@
 import { cpus, loadavg, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { calls } from './measures/calls.mjs'
+import { conversations } from './measures/conversations.mjs'
 import { large } from './measures/large.mjs'
 import { latency } from './measures/latency.mjs'
 import { library } from './measures/library.mjs'
@@ -16,7 +17,7 @@ import { summarize, tables } from './results.mjs'
 import { Stage } from './stage.mjs'
 import { busbar, busbarWhole, direct, plain } from './systems.mjs'
 
-const MEASURES = [calls, latency, large, list, sessions, library, record, search, start]
+const MEASURES = [calls, latency, large, list, sessions, library, conversations, record, search, start]
 const USAGE = `npm run bench -- [--only NAME[,NAME…]] [--reps N] [--calls N] [--json]
   --only   ${MEASURES.map(({ name }) => name).join(', ')}
   --reps   rounds of everything, 3 unless told
