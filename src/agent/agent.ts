@@ -177,7 +177,8 @@ export class Agent implements Shell {
   async write<R extends Role>(id: string, role: R, content: Contents[R]): Promise<Entry> {
     const createdAt = Date.now()
     const message = { role, content: JSON.stringify(content), createdAt }
-    const seq = await this.host.store.conversations.say(id, message)
+    // What a person said is acknowledged. The rest is many times as much, and waits for no disk, as the record of calls does.
+    const seq = await this.host.store.conversations.say(id, message, { lasting: role === 'user' })
     if (seq === undefined) throw unknown(id)
     // The compiler does not see that a role goes with its content.
     return { ...content, role, seq, at: createdAt } as Entry

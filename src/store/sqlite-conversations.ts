@@ -7,9 +7,11 @@ import type { Conversation, Conversations, Message } from './work.ts'
 
 export class SqliteConversations implements Conversations {
   readonly #ledger: Connection
+  readonly #records: Connection
 
-  constructor(ledger: Connection) {
+  constructor(ledger: Connection, records: Connection) {
     this.#ledger = ledger
+    this.#records = records
   }
 
   async add({ id, agent, title, createdAt, updatedAt, state }: Conversation): Promise<void> {
@@ -56,8 +58,12 @@ export class SqliteConversations implements Conversations {
     return (await this.#ledger.run('DELETE FROM conversations WHERE id = ?', id)) > 0
   }
 
-  say(id: string, message: Omit<Message, 'conversation' | 'seq'>): Promise<number | undefined> {
-    return this.#ledger.write((session) => {
+  say(
+    id: string,
+    message: Omit<Message, 'conversation' | 'seq'>,
+    { lasting = true }: { readonly lasting?: boolean } = {},
+  ): Promise<number | undefined> {
+    return (lasting ? this.#ledger : this.#records).write((session) => {
       const touched = session.run(
         'UPDATE conversations SET updated_at = ? WHERE id = ?',
         message.createdAt,

@@ -1,5 +1,5 @@
-// The store in one SQLite file, through two connections: calls are many and may be lost in a power cut, everything else
-// is acknowledged and may not.
+// The store in one SQLite file, through two connections: calls, and what agents do in conversations, are many and may be
+// lost in a power cut; everything else is acknowledged and may not.
 
 import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
@@ -53,7 +53,7 @@ export class SqliteStore implements Store {
     this.pins = new SqlitePins(ledger)
     this.energy = new SqliteEnergy(ledger, clock)
     this.jobs = new SqliteJobs(ledger)
-    this.conversations = new SqliteConversations(ledger)
+    this.conversations = new SqliteConversations(ledger, records)
     this.#connections = [records, ledger]
   }
 

@@ -65,12 +65,16 @@ export function workSuite(name: string, place: NewPlace): void {
     const { store, another } = await place()
     const other = await another()
     await store.conversations.add(conversation)
-    const say = (from: typeof store, content: string) =>
-      from.conversations.say('c', { role: 'user', content, createdAt: 5 })
+    const say = (from: typeof store, content: string, lasting?: boolean) =>
+      from.conversations.say(
+        'c',
+        { role: 'user', content, createdAt: 5 },
+        lasting === undefined ? {} : { lasting },
+      )
     const numbers = await Promise.all([
       say(store, '"a"'),
-      say(other, '"b"'),
-      say(store, '"c"'),
+      say(other, '"b"', false),
+      say(store, '"c"', false),
       say(other, '"d"'),
     ])
     expect(numbers.toSorted()).toEqual([1, 2, 3, 4])

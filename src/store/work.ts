@@ -68,8 +68,15 @@ export interface Conversations {
   ): Promise<boolean>
   /** With its messages. */
   remove(id: string): Promise<boolean>
-  /** Adds a message at the end and tells its `seq`; undefined when there is no such conversation. */
-  say(id: string, message: Omit<Message, 'conversation' | 'seq'>): Promise<number | undefined>
+  /**
+   * Adds a message at the end and tells its `seq`; undefined when there is no such conversation. It survives a power cut;
+   * with `lasting: false`, which waits for no disk, only the end of this process, until something lasting follows.
+   */
+  say(
+    id: string,
+    message: Omit<Message, 'conversation' | 'seq'>,
+    options?: { readonly lasting?: boolean },
+  ): Promise<number | undefined>
   /** In order; `after` a `seq`, for what came since. */
   messages(id: string, filter?: { readonly after?: number; readonly limit?: number }): Promise<Message[]>
 }
