@@ -70,13 +70,6 @@ export function plainSummary(messages: readonly ModelMessage[]): string {
   return `${messages.length} messages were left out because the conversation became too long.${tools}`
 }
 
-/** Keeps the beginning and the end of a text. */
-export function middleOut(text: string, longest: number): string {
-  if (text.length <= longest) return text
-  const half = Math.floor(longest / 2)
-  return `${text.slice(0, half)}\n[… ${text.length - 2 * half} characters left out …]\n${text.slice(-half)}`
-}
-
 // --- internal ---
 
 /** Room for what says that something was left out. */
@@ -110,4 +103,11 @@ function lineOf(message: ModelMessage): string {
         .map(({ name, isError, text }) => `${name} ${isError ? 'failed' : 'answered'}: ${text}`)
         .join('\n')
   }
+}
+
+/** Keeps the beginning and the end of a text. */
+function middleOut(text: string, longest: number): string {
+  if (text.length <= longest) return text
+  const half = Math.floor(longest / 2)
+  return `${text.slice(0, half)}\n[… ${text.length - 2 * half} characters left out …]\n${text.slice(-half)}`
 }

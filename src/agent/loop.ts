@@ -18,7 +18,7 @@ export type LoopEvent =
   /** Always the last. */
   | { readonly type: 'end'; readonly reason: TurnReason; readonly rounds: number; readonly fault?: Fault }
 
-export interface Answer {
+interface Answer {
   readonly text: string
   readonly uses: readonly ToolUse[]
   readonly model: string

@@ -5,7 +5,7 @@ import type { TurnReason } from './loop.ts'
 import type { ToolOffer } from './model.ts'
 import { type Shell, type Task, waiting } from './shell.ts'
 
-export interface OwnOutcome {
+interface OwnOutcome {
   readonly text: string
   readonly isError?: boolean
   readonly ends?: TurnReason

@@ -60,14 +60,14 @@ export function regulate(energy: Level | undefined, urgency: Urgency, before: Be
   }
 }
 
+// --- internal ---
+
 /** Milliseconds until a part of the capacity is there; Infinity when it never will be. */
-export function untilPart({ level, capacity, recovery }: Level, part: number): number {
+function untilPart({ level, capacity, recovery }: Level, part: number): number {
   const missing = Math.min(part, 1) * capacity - level
   if (missing <= 0) return 0
   return recovery > 0 ? Math.ceil((missing / recovery) * 60_000) : Number.POSITIVE_INFINITY
 }
-
-// --- internal ---
 
 /** What is urgent goes on to the last; what nobody asked for waits until the agent is no longer tired. */
 function neededPart(urgency: Urgency, pausing: boolean): number {

@@ -54,4 +54,3 @@ export const ownAgentSchema = z.strictObject({
 })
 
 export type OwnAgent = z.output<typeof ownAgentSchema>
-export type ModelSettings = OwnAgent['model']
