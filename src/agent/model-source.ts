@@ -2,7 +2,9 @@
 
 import { Fault } from '../base/fault.ts'
 import { expandValue } from '../config/expand.ts'
+import { faultOf, missingHint, notSet } from '../config/missing.ts'
 import type { Snapshot } from '../config/snapshot.ts'
+import { settingsScope } from '../config/status.ts'
 import type { Models } from './model.ts'
 import { modelsFrom } from './providers.ts'
 
@@ -15,19 +17,26 @@ export class ModelSource {
   }
 
   /** Throws a fault that says what to set when there is none. */
-  of({ config, env, root, places }: Snapshot): Models {
+  of(active: Snapshot): Models {
     if (this.#given) return this.#given
-    const { model, cheap } = config.agent
-    const expanded = expandValue({ model, cheap }, { env, root, home: places.home })
-    if (!expanded.ok)
-      throw new Fault('MODEL_REFUSED', `agent.model needs ${expanded.missing.join(', ')}`, {
-        hint: `set ${expanded.missing.join(', ')}`,
-      })
+    const { model, cheap } = active.config.agent
+    const expanded = expandValue({ model, cheap }, settingsScope(active))
+    if (!expanded.ok) throw lacking(expanded.missing, active)
     const from = JSON.stringify(expanded.value)
     if (this.#made?.from === from) return this.#made.models
-    const models = modelsFrom(expanded.value, env)
+    const models = modelsFrom(expanded.value, active.env)
     if (models instanceof Fault) throw models
     this.#made = { from, models }
     return models
   }
+}
+
+// --- internal ---
+
+function lacking(missing: readonly string[], { secrets }: Snapshot): Fault {
+  const unusable = faultOf(missing, secrets)
+  if (unusable) return unusable
+  return new Fault('MODEL_REFUSED', `the agent has no model: ${notSet(missing, secrets)}`, {
+    hint: missingHint(missing, secrets),
+  })
 }

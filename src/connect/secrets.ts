@@ -14,8 +14,10 @@ export function allSecrets(active: Snapshot): string[] {
     const resolved = resolveServer(entry, active)
     return resolved?.ok ? secretsOf(resolved.value, entry.definition, active) : []
   })
-  const ofAgents = Object.values(config.agents).flatMap(({ token }) => {
-    const expanded = token === undefined ? undefined : expandText(token, settingsScope(active))
+  const { model, cheap } = config.agent
+  const given = [...Object.values(config.agents).map(({ token }) => token), model.key, cheap.key]
+  const ofAgents = given.flatMap((text) => {
+    const expanded = text === undefined ? undefined : expandText(text, settingsScope(active))
     return expanded?.ok ? [expanded.value] : []
   })
   return [...ofServers, ...ofAgents, env['BUSBAR_ADMIN_TOKEN'] ?? '', env['BUSBAR_PASSPHRASE'] ?? '']

@@ -183,6 +183,7 @@ test('[E6][D13] what happens is told as it happens, without secrets, and again t
     tool: 'pid',
     outcome: 'ok',
     milliseconds: expect.any(Number),
+    energy: expect.any(Number),
   })
   await ask('POST /api/tools/call', {
     agent: 'shy',
