@@ -38,8 +38,13 @@ export class Agent implements Shell {
   static async open(host: Host): Promise<Agent> {
     const release = await holdLock(host.stateFolder)
     const agent = new Agent(host, release)
-    await agent.#resume()
-    return agent
+    try {
+      await agent.#resume()
+      return agent
+    } catch (error) {
+      await agent.close()
+      throw error
+    }
   }
 
   /** Use `Agent.open`. */
