@@ -102,6 +102,7 @@ export function verdictOn(
       tool,
       annotations: definition?.annotations,
       reads: native?.reads === true,
+      asks: native?.asks === true,
       service: native?.service === true,
       changed:
         isTool && pins?.verdict(server, tool, serverTool(connection, definition).fingerprint) === 'changed',

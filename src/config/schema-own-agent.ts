@@ -26,7 +26,7 @@ const tools = z.strictObject({
   write_file: about('Writes a file of the workspace.', z._default(z.boolean(), true)),
   grep: about('Looks for text in the workspace.', z._default(z.boolean(), true)),
   terminal: about(
-    'Runs a command in the workspace; a person is asked each time.',
+    'Runs a command in the workspace; a person is asked, whatever `approval` says, until they answer `always`.',
     z._default(z.boolean(), false),
   ),
 })

@@ -20,6 +20,8 @@ export interface Question {
   readonly annotations?: Readonly<Record<string, unknown>> | undefined
   /** Whether it only does what may be asked for without it. */
   readonly reads?: boolean | undefined
+  /** Whether a person is asked whatever the preset says. */
+  readonly asks?: boolean | undefined
   /** Whether it only serves what is decided on by itself: a list of allowed tools need not name it. */
   readonly service?: boolean | undefined
   /** Whether its definition is another than the one that was accepted. */
@@ -182,7 +184,7 @@ function serverStep(
 }
 
 function approvalOf(
-  { grants, tool = '#ping', annotations, remembered, reads }: Question,
+  { grants, tool = '#ping', annotations, remembered, reads, asks: always }: Question,
   server: ServerFacts | 'native',
   tell: ((step: Step) => void) | undefined,
   refuse: (step: Refusal, code: DenyCode) => Decision,
@@ -205,6 +207,11 @@ function approvalOf(
     if (decision === 'deny') return refuse(step, 'NO_ACCESS')
     tell?.({ ...step, outcome: decision })
     return { verdict: decision, risk, reason: step.detail }
+  }
+  if (always) {
+    const detail = `${tool} always asks`
+    tell?.({ rule: 'approval', outcome: 'ask', detail })
+    return { verdict: 'ask', risk, reason: detail }
   }
   const preset = typeof facts?.approval === 'string' ? facts.approval : grants.approval
   const at = typeof facts?.approval === 'string' ? ['servers', facts.name, 'approval'] : grants.approvalAt

@@ -24,6 +24,8 @@ export interface NativeTool {
   readonly annotations?: Readonly<Record<string, unknown>> | undefined
   /** Only in lists that are written for models; default: in every list. */
   readonly forModels?: boolean | undefined
+  /** A person is asked whatever the agent's `approval` is; only what they want remembered goes before. */
+  readonly asks?: boolean | undefined
   /** @internal It only does what may be asked of servers without it, so a person is not asked. */
   readonly reads?: boolean | undefined
   /**

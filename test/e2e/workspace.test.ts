@@ -63,6 +63,24 @@ test('[E2] reading is let through, writing and the terminal ask, and all of it i
   for (const { energy } of ended) expect(energy).toBeGreaterThan(0)
 })
 
+test('[E2] a command asks even where nothing else does, until a person wants their answer remembered', async () => {
+  const { sandbox, open } = place()
+  const root = sandbox.path('notes')
+  mkdirSync(root, { recursive: true })
+  const agent = { as: 'bob', workspace: root, tools: { terminal: true } }
+  const hub = await open({ servers: {}, agents: AGENTS, agent })
+  const bob = hub.as('bob')
+  await bob.call('write_file', { path: 'b.txt', content: 'bread' })
+  const args = { command: 'printf done' }
+  expect(await codeOf(bob.call('terminal', args, { approvalWait: 0 }))).toBe('APPROVAL_PENDING')
+  const [question] = await hub.approvals.list('pending')
+  await hub.approvals.answer(question?.id ?? '', { decision: 'allow', remember: 'tool' }, 'test')
+  await bob.call('terminal', args)
+  expect((await bob.call('terminal', { command: 'printf again' }, { approvalWait: 0 })).text).toContain(
+    'again',
+  )
+})
+
 test('[E2] paths that lead out are told to the model as a failed tool, and cost no more than a try', async () => {
   const { hub } = await held()
   const result = await hub.as('ada').call('read_file', { path: '../../etc/passwd' })

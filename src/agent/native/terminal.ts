@@ -36,6 +36,8 @@ export function terminalTool(workspace: Workspace, { env, ledger }: TerminalOpti
       additionalProperties: false,
     },
     annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
+    // Whatever an agent's calls are trusted with: a command can do anything that its owner can.
+    asks: true,
     run: async (args, { signal }) => {
       const { command, timeout = 60 } = args as { command: string; timeout?: number }
       signal.throwIfAborted()

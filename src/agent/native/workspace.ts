@@ -120,7 +120,13 @@ export class Workspace {
   #check(real: string | undefined, path: string): void {
     if (real === undefined || !isInside(real, this.root)) throw outside(path)
     if (this.#closed.some((folder) => isInside(real, folder)))
-      throw new Fault('NO_ACCESS', `${shown(path)} is not open to tools`)
+      throw new Fault(
+        'NO_ACCESS',
+        `${shown(path)} is in a folder of Busbar's own, which stays closed to tools`,
+        {
+          hint: 'choose another folder as agent.workspace',
+        },
+      )
   }
 
   /** Opens a folder part by part from the root, and makes those that are missing. */
