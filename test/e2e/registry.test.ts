@@ -82,6 +82,7 @@ test('[D15] calls are told of when they have ended, to whoever listens', async (
       tool: 'echo',
       outcome: 'ok',
       milliseconds: expect.any(Number),
+      energy: expect.any(Number),
     },
     expect.objectContaining({ tool: 'no-such-tool', outcome: 'error' }),
   ])

@@ -260,7 +260,7 @@ test('nothing is written where other programs look for what to run, nor where Bu
     'not-there-yet/x',
   ])
     await refusal('write_file', { path, content: 'x' })
-  expect(await refusal('read_file', { path: 'state/x' })).toContain('not open')
+  expect(await refusal('read_file', { path: 'state/x' })).toContain('stays closed')
   expect(await call('grep', { pattern: 'CANARY' })).toContain('No line fits')
   expect(existsSync(join(root, '.busbar'))).toBe(false)
 })
