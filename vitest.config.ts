@@ -1,9 +1,22 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** Files of a minute and more. Begun last, each would keep one of two workers alone at the end. */
+const LONG =
+  /test\/(?:clients|conformance)\/|test\/e2e\/(?:record-crash|crash|sign-in-race|call-cli|agent-gateway)\.test/
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    return [true, false].flatMap((long) => sorted.filter(({ moduleId }) => LONG.test(moduleId) === long))
+  }
+}
 
 // Unit tests sit beside the code and share one process; e2e tests run the built binary, each file on its own.
 export default defineConfig({
   define: { __BUSBAR_VERSION__: JSON.stringify('0.0.0-test') },
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,

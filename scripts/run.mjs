@@ -134,8 +134,7 @@ function vitest(project) {
   mkdirSync(join(ROOT, '.tmp'), { recursive: true })
   rmSync(report, { force: true })
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-  // End-to-end tests wait for processes much of their time; three at once fill two cores.
-  const options = ['run', '--project', project, `--maxWorkers=${project === 'e2e' ? 3 : 2}`, ...reporters]
+  const options = ['run', '--project', project, '--maxWorkers=2', ...reporters]
   const { ok } = step(`vitest ${project}`, join(BIN, 'vitest'), options)
   if (!existsSync(report)) return [{ name: 'vitest', ok: false }]
   const { numPassedTests, numFailedTests, numTotalTests } = JSON.parse(readFileSync(report, 'utf8'))
