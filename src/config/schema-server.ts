@@ -35,6 +35,10 @@ const oauth = z.strictObject({
   ),
   authUrl: about('Authorization endpoint; found by discovery when absent.', z.optional(word)),
   tokenUrl: about('Token endpoint; found by discovery when absent.', z.optional(word)),
+  issuer: about(
+    'The authorization server that the client was registered with, as it names itself: nobody else is shown its secret.',
+    z.optional(word),
+  ),
   clientId: about('A client registered beforehand.', z.optional(word)),
   clientSecret: about('Its secret; write it as `${secret:NAME}` or `${VAR}`.', z.optional(word)),
   clientMetadataUrl: about(

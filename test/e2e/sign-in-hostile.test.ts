@@ -162,6 +162,35 @@ test('[C6] attack D03: an authorization server that calls itself by another name
   expect([slash.fault.code, slash.shown]).toEqual(['SIGN_IN_FAILED', []])
 })
 
+for (const grant of ['authorization_code', 'client_credentials'] as const)
+  test(`[C6] attack D03: a client registered by hand is shown to nobody but whom it was registered with, by ${grant}`, async () => {
+    const [server, other] = [await hostile(), await hostile()]
+    const { open } = place()
+    const client = { grant, clientId: 'by-hand', clientSecret: 'secret-of-the-client' }
+    const auth = { type: 'oauth' as const, ...client }
+    const sign = async (vault: object) => {
+      const hub = await open({ servers: { vault: { url: server.mcpUrl, ...vault } } }, { start: false })
+      if (grant === 'client_credentials') return await hub.as().call('vault/whoami', {})
+      return await hub.servers.login('vault', { onSignIn: async ({ url }) => void (await browse(url)) })
+    }
+    await sign({ auth })
+    expect(server.at('token')).toHaveLength(1)
+    server.overrides.resourceMetadata = change({ authorization_servers: [other.issuer] })
+    server.tokens.clear()
+    const fault = await faultOf(sign({ auth }))
+    expect(fault).toMatchObject({
+      code: 'SIGN_IN_FAILED',
+      message: expect.stringContaining(other.issuer),
+      hint: expect.stringContaining('auth.issuer'),
+    })
+    // What is written down decides from the first time on, and may be changed by whoever wrote it.
+    expect((await faultOf(sign({ auth: { ...auth, issuer: 'https://login.example.com' } }))).code).toBe(
+      'SIGN_IN_FAILED',
+    )
+    expect([other.at('token'), other.at('authorize')]).toEqual([[], []])
+    if (grant === 'authorization_code') await sign({ auth: { ...auth, issuer: other.issuer } })
+  })
+
 const ANSWERS: [string, Record<string, string | undefined>][] = [
   ['another authorization server', { iss: 'https://honest.example' }],
   ['nobody, though it promised to say', { iss: undefined }],

@@ -1,5 +1,6 @@
 // One account on one server: where it is, how it signs in, and who may be asked to.
 
+import { Fault } from '../../base/fault.ts'
 import type { Environment } from '../../base/places.ts'
 import type { OAuth } from '../../config/schema-server.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
@@ -50,6 +51,26 @@ export function ownerOfAccount({ server, name }: Account): string {
 
 export function fetchOf({ url, env, resolve }: Account, signal?: AbortSignal): Fetch {
   return guardedFetch({ server: url, env, resolve, signal })
+}
+
+/** Nothing can be done without a person. */
+export function signInNeeded(
+  account: Account,
+  more: {
+    readonly reason?: string | undefined
+    readonly details?: Readonly<Record<string, unknown>> | undefined
+    readonly cause?: unknown
+  },
+): Fault {
+  const { server, name } = account
+  const as = name === undefined ? '' : ` as ${name}`
+  const because = more.reason === undefined ? '' : `: ${more.reason}`
+  return new Fault('AUTH_REQUIRED', `${server} wants a person to sign in${as}${because}`, {
+    hint: `run: ${loginCommand(account)}`,
+    server,
+    details: more.details,
+    cause: more.cause,
+  })
 }
 
 /** The command that signs in to it. */

@@ -66,7 +66,10 @@ export async function clientFor(
 }
 
 /** An authority does not know the client any more. */
-export async function forgetClient({ secrets, owner }: Registrar, issuer: string): Promise<void> {
+export async function forgetClient(
+  { secrets, owner }: Pick<Registrar, 'secrets' | 'owner'>,
+  issuer: string,
+): Promise<void> {
   const { [issuer]: _, ...others } = registrations(secrets, owner)
   await secrets.put(owner, FIELD, JSON.stringify(others))
 }

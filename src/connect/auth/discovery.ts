@@ -56,6 +56,25 @@ export function refuseWithoutPkce({ issuer, metadata, isDiscovered }: Authority)
   )
 }
 
+/**
+ * A client that was registered by hand belongs to one authority: the one that is written down, else the one it was used
+ * with before. A server that names another all at once would be shown its secret.
+ */
+export function refuseOtherAuthority(
+  { issuer, isDiscovered }: Authority,
+  { issuer: wanted, clientId }: Pick<OAuth, 'issuer' | 'clientId'>,
+  before: string | undefined,
+): void {
+  const right = wanted ?? (clientId !== undefined && isDiscovered ? before : undefined)
+  if (right === undefined || right === issuer) return
+  throw signInFailed(
+    `the server sends us to ${said(issuer)} now, and the client was registered with ${said(right)}`,
+    wanted === undefined
+      ? 'if that is meant, sign out first (busbar logout), or set auth.issuer'
+      : 'if that is meant, change auth.issuer',
+  )
+}
+
 /** What stands in metadata beyond what everybody has. */
 export function namedIn(metadata: AuthorizationServerMetadata, key: string): unknown {
   const named: unknown = metadata

@@ -73,7 +73,9 @@ export async function refreshed(
     ...(resource === undefined ? {} : { resource }),
     ...(dpop ? { dpop } : {}),
   })
-  return { ...grantOf(tokens, grant), refresh: tokens.refresh_token ?? refresh }
+  const next = { ...grantOf(tokens, grant), refresh: tokens.refresh_token ?? refresh }
+  // One that was bound to a key stays so: whoever could loosen that could use a stolen one.
+  return checked(next, { bindsTokens: grant.isBound, issuer })
 }
 
 /** Tokens for the program itself, or for what some other endpoint handed out. */
@@ -148,7 +150,7 @@ async function exchanged(issuer: string, ask: () => Promise<OAuthTokens>): Promi
 }
 
 /** A token in a header is one line, and one that anybody could use is none where a bound one is wanted. */
-function checked(grant: Grant, { bindsTokens, issuer }: Authority): Grant {
+function checked(grant: Grant, { bindsTokens, issuer }: Pick<Authority, 'bindsTokens' | 'issuer'>): Grant {
   if (!/^[\x21-\x7e]+$/.test(grant.access))
     throw signInFailed(`${said(issuer)} gave a token that cannot be sent`)
   if (bindsTokens && !grant.isBound)

@@ -6,7 +6,7 @@ import { Fault } from '../../base/fault.ts'
 import type { Secrets } from '../../secrets/secrets.ts'
 import type { Credential, Signature } from '../http/credential.ts'
 import type { Refusal } from '../http/refusal.ts'
-import { type Account, loginCommand, ownerOfAccount } from './account.ts'
+import { type Account, loginCommand, ownerOfAccount, signInNeeded } from './account.ts'
 import { sessionOf } from './binding.ts'
 import { type Challenge, challengeIn } from './challenge.ts'
 import { isEnding, isExpired, type KeptGrant, learnGrant, readGrant } from './grant.ts'
@@ -182,20 +182,15 @@ export class OAuthCredential implements Credential {
   }
 
   #required(challenge: Challenge | undefined, { status }: Refusal): Fault {
-    const { server, name } = this.#account
-    const who = name === undefined ? '' : ` as ${name}`
-    const machine = this.#renewal.isMachine
-    return new Fault(
-      'AUTH_REQUIRED',
-      machine
-        ? `${server} does not take the token it asked for`
-        : `${server} wants a person to sign in${who}`,
-      {
-        hint: machine ? 'check auth.clientId, scopes and resource' : `run: ${loginCommand(this.#account)}`,
-        server,
-        details: { status, ...(challenge?.scope === undefined ? {} : { scope: said(challenge.scope) }) },
-      },
-    )
+    const details = { status, ...(challenge?.scope === undefined ? {} : { scope: said(challenge.scope) }) }
+    if (!this.#renewal.isMachine) return signInNeeded(this.#account, { details })
+    const { server } = this.#account
+    const hint = 'check auth.clientId, scopes and resource'
+    return new Fault('AUTH_REQUIRED', `${server} does not take the token it asked for`, {
+      hint,
+      server,
+      details,
+    })
   }
 }
 

@@ -1,11 +1,11 @@
 // Has a token renewed exactly once, however many calls of however many processes need it at the same time.
 
 import { Fault } from '../../base/fault.ts'
-import { type Account, fetchOf, loginCommand, ownerOfAccount } from './account.ts'
+import { type Account, fetchOf, ownerOfAccount, signInNeeded } from './account.ts'
 import { newBinding, sessionOf } from './binding.ts'
 import type { Challenge } from './challenge.ts'
 import { forgetClient, writtenClient } from './client.ts'
-import { discover } from './discovery.ts'
+import { discover, refuseOtherAuthority } from './discovery.ts'
 import { refreshed, requestTokens } from './exchange-tokens.ts'
 import { type Grant, grantVersion, isExpired, type KeptGrant, keepGrant, readGrant } from './grant.ts'
 import { scopeFor } from './sign-in.ts'
@@ -102,6 +102,7 @@ export class Renewal {
         'set auth.clientId, and clientSecret or privateKey',
       )
     const authority = await discover(server, settings, challenge, exchanging.fetch)
+    refuseOtherAuthority(authority, settings, grant?.issuer)
     const scope = scopeFor(settings, challenge, authority, { before: grant?.scope })
     const binding = authority.bindsTokens ? await newBinding() : undefined
     const asked = { grant_type: 'client_credentials' }
@@ -133,13 +134,7 @@ export class Renewal {
         cause: error,
       })
     if (isUnknown) {
-      const registrar = {
-        secrets: store,
-        owner: this.#owner,
-        settings: this.#account.settings,
-        fetch: fetchOf(this.#account),
-      }
-      if (used) await forgetClient(registrar, used.grant.issuer)
+      if (used) await forgetClient({ secrets: store, owner: this.#owner }, used.grant.issuer)
     } else if (code !== 'invalid_grant' || this.isMachine) {
       throw asSignInFault(error, `no token for ${this.#account.server}`)
     }
@@ -149,17 +144,8 @@ export class Renewal {
   }
 
   #signInAgain(cause?: unknown): Fault {
-    const { server, name } = this.#account
     const reason = cause === undefined ? 'there is no token' : `it was not renewed: ${said(oauthCode(cause))}`
-    return new Fault(
-      'AUTH_REQUIRED',
-      `${server} wants a person to sign in${name === undefined ? '' : ` as ${name}`}: ${reason}`,
-      {
-        hint: `run: ${loginCommand(this.#account)}`,
-        server,
-        cause,
-      },
-    )
+    return signInNeeded(this.#account, { reason, cause })
   }
 }
 

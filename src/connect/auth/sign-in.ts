@@ -11,7 +11,7 @@ import { type Answer, type Callback, openCallback } from './callback.ts'
 import { type Challenge, challengeIn } from './challenge.ts'
 import { clientFor, forgetClient, type Registrar, registeredRedirect } from './client.ts'
 import { signInByDevice } from './device.ts'
-import { type Authority, discover, refuseWithoutPkce } from './discovery.ts'
+import { type Authority, discover, refuseOtherAuthority, refuseWithoutPkce } from './discovery.ts'
 import { redeemCode } from './exchange-tokens.ts'
 import { type Client, type Grant, keepGrant, readAnyGrant } from './grant.ts'
 import { oauthCode, said, signInFailed } from './trouble.ts'
@@ -38,10 +38,12 @@ export async function signIn(account: Account, options: SignInOptions): Promise<
   const authority = await discover(url, settings, challenge, fetch)
   // One that cannot be read any more is what is to be replaced.
   const before = readAnyGrant(secrets, owner)
+  const own = before?.server === url ? before : undefined
+  refuseOtherAuthority(authority, settings, own?.issuer)
   const scope = scopeFor(settings, challenge, authority, {
     more: options.more,
     // Rights that were given once are not lost by asking for others, unless it is somebody else who gives them.
-    before: before?.server === url && before.issuer === authority.issuer ? before.scope : undefined,
+    before: own?.issuer === authority.issuer ? own.scope : undefined,
   })
   const binding = authority.bindsTokens ? await newBinding() : undefined
   const byDevice = options.byDevice === true || settings.grant === 'device_code'
