@@ -3,7 +3,7 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { serverCommand } from '../servers/start.ts'
@@ -297,7 +297,14 @@ test('[C11] a server gets the descriptors 0, 1 and 2, whatever Busbar was starte
   const file = sandbox.write('team.json', JSON.stringify(config))
   const leaky = 'exec 8</etc/passwd; exec 9>/dev/null; exec "$@"'
   const words = [process.execPath, BINARY, 'up', '--port', '0', '--config', file, '--trust', '--json']
-  const child = spawn('sh', ['-c', leaky, 'sh', ...words], { cwd: sandbox.project, env: sandbox.env() })
+  const given = openSync('/etc/passwd', 'r')
+  const child = spawn('sh', ['-c', leaky, 'sh', ...words], {
+    cwd: sandbox.project,
+    env: sandbox.env(),
+    // Behind a gap, where node does not look.
+    stdio: ['pipe', 'pipe', 'pipe', ...Array.from({ length: 37 }, () => 'ignore' as const), given],
+  })
+  closeSync(given)
   const ended = once(child, 'close')
   onTestFinished(async () => {
     kill(child.pid ?? 0, 'SIGTERM')
@@ -309,6 +316,8 @@ test('[C11] a server gets the descriptors 0, 1 and 2, whatever Busbar was starte
   // The last one is the folder that `ls` itself reads.
   const kept = open.filter(([, path]) => !/^\/proc\/\d+\/fd$/.test(path ?? '')).map(([fd]) => fd)
   expect(kept).toEqual(['0', '1', '2'])
+  // Whoever had it open in this process may still write there: no file of ours gets its number.
+  expect(readlinkSync(`/proc/${child.pid}/fd/40`)).toBe('/dev/null')
 })
 
 const plain = serverCommand('plain')
