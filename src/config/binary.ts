@@ -1,8 +1,8 @@
 // Which program a command really is: a name on the PATH can be made to mean something else, and a file can be replaced.
 
-import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs'
+import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join, relative, resolve } from 'node:path'
-import { sha256 } from '../base/digest.ts'
+import { fileDigest } from '../base/digest.ts'
 import { realPath } from './sources.ts'
 
 export interface Binary {
@@ -39,7 +39,7 @@ export function commandFinder(): Finder {
     },
     digest(path, stamp) {
       const key = `${stamp}\n${path}`
-      const digest = digests.get(key) ?? sha256(readFileSync(path))
+      const digest = digests.get(key) ?? fileDigest(path)
       digests.set(key, digest)
       return digest
     },
