@@ -15,6 +15,9 @@ export function spilledReply(
   reply: ReplyMessage,
   promised: boolean,
 ): ReplyMessage {
+  const limit = spill.limitForClients(actor)
+  // Before its parts are looked for, which takes reading all of it.
+  if (limit === undefined || reply.bytes.length <= limit) return reply
   const result = reply.kind === 'result' ? slice(reply, 'result') : undefined
   if (result === undefined) return reply
   const cut = spilledBytes(spill, actor, result, promised)
