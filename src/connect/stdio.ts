@@ -59,8 +59,8 @@ class StdioTransport implements Transport {
   send(outgoing: Outgoing): void {
     if (this.#over) return
     const body = oneLine(outgoing.body)
-    // What is said in one turn of the loop goes out in one write, by whomever it is said.
-    if (this.#waiting === '' && this.#parts.length === 0) setImmediate(this.#flush)
+    // What is said in one go is one write, by whomever it is said: calls go on together, when they are written down.
+    if (this.#waiting === '' && this.#parts.length === 0) process.nextTick(this.#flush)
     if (typeof body === 'string') this.#waiting += `${body}\n`
     else {
       if (this.#waiting !== '') this.#parts.push(Buffer.from(this.#waiting))

@@ -139,8 +139,8 @@ export class Recorder {
   }
 
   #say(line: string): void {
-    // Not at once: the calls that are answered by what was just read come this way together.
-    if (this.#lines === '') process.nextTick(this.#writeLines)
+    // Not at once: what came on all connections in this turn of the loop is one write.
+    if (this.#lines === '') setImmediate(this.#writeLines)
     this.#lines += line
   }
 
