@@ -1,14 +1,15 @@
 // A server over a WebSocket, one message a frame. No version of the protocol describes it; servers that offer it agree
 // on the subprotocol `mcp`.
 
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { WebSocket } from 'ws'
 import { Fault } from '../base/fault.ts'
 import { maskText } from '../base/redact.ts'
 import { idOfCut } from '../wire/ends.ts'
+import type { AnswerHeaders } from '../wire/http-answer.ts'
 import { type Credential, isAboutSignature, MOST_ATTEMPTS, type Signature } from './http/credential.ts'
 import { bareHost, guardedLookup, type Resolve } from './http/guard.ts'
-import { HeaderBook, type HeaderMap } from './http/headers.ts'
+import { type HeaderMap, headersOf } from './http/headers.ts'
 import { basicAuthorization, portOf } from './http/proxy.ts'
 import { type Refusal, refusalFault } from './http/refusal.ts'
 import { breakageOf, lost, tooLarge } from './http/trouble.ts'
@@ -34,7 +35,7 @@ export function openWebSocket(options: WebSocketOptions): OpenTransport {
     const { credential } = options
     const dial = (signed: Signature | undefined) =>
       new WebSocket(url, ['mcp'], {
-        headers: { ...headersOf(url, options.headers), ...pairs(signed?.headers) },
+        headers: { ...handshakeHeaders(url, options.headers), ...pairs(signed?.headers) },
         lookup,
         maxPayload: options.limit * PATIENCE,
         handshakeTimeout: HANDSHAKE,
@@ -174,7 +175,7 @@ class WebSocketTransport implements Transport {
       const { statusCode: status = 0, headers } = response
       const body = Buffer.concat(parts)
       const { location } = headers
-      const refusal = { status, headers, body }
+      const refusal = { status, headers: single(headers), body }
       const fault =
         location === undefined
           ? refusalFault(refusal, this.#place)
@@ -244,14 +245,16 @@ function socketAddress(text: string): URL {
 }
 
 /** The handshake has headers of its own, which `ws` sets. */
-function headersOf(url: URL, configured: HeaderMap | undefined): Record<string, string> {
-  const own = url.username === '' && url.password === '' ? [] : [['authorization', basicAuthorization(url)]]
-  const list = new HeaderBook(new Map(own as [string, string][]), configured).plain({})
-  return pairs(list.flatMap((_, at) => (at % 2 === 0 && !isOwn(list[at]) ? list.slice(at, at + 2) : [])))
+function handshakeHeaders(url: URL, configured: HeaderMap | undefined): Record<string, string> {
+  const isNamed = url.username !== '' || url.password !== ''
+  const own = new Map(isNamed ? [['authorization', basicAuthorization(url)]] : [])
+  const headers = [...headersOf(own, configured)].filter(([name]) => !name.startsWith('sec-websocket-'))
+  return Object.fromEntries(headers)
 }
 
-function isOwn(name: string | undefined): boolean {
-  return name?.startsWith('sec-websocket-') === true
+/** None of those that count comes twice. */
+function single(headers: IncomingHttpHeaders): AnswerHeaders {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
 }
 
 /** A flat list of names and values as `ws` wants it. */

@@ -1,12 +1,13 @@
 // `fetch` for model endpoints: through the proxy that the environment asks for, as every other request goes, never sent on
 // to another address, and with an end when the other side falls silent.
 
-import type { ClientRequest, IncomingMessage } from 'node:http'
-import { Readable } from 'node:stream'
 import { Fault } from '../../base/fault.ts'
 import type { Environment } from '../../base/places.ts'
 import { Dialer } from '../../connect/http/dial.ts'
+import type { Asker } from '../../connect/http/kept-socket.ts'
 import { breakageOf } from '../../connect/http/trouble.ts'
+import type { AnswerHeaders } from '../../wire/http-answer.ts'
+import { headerLines } from '../../wire/http-request.ts'
 
 export type Fetch = typeof globalThis.fetch
 
@@ -31,22 +32,9 @@ export function modelFetch({ env, idle }: FetchTerms): Fetch {
     const headers = new Headers([...dialer.headers])
     for (const [name, value] of new Headers(init.headers)) headers.set(name, value)
     headers.set('content-length', String(Buffer.byteLength(body)))
-    const request = dialer.request('POST', pathname + search, [...headers].flat())
-    const silent = () =>
-      new Fault('MODEL_UNAVAILABLE', `${place} was silent for ${Math.round(idle / 1000)} s`)
-    const response = await answerTo(request, body, { place, idle, silent, signal })
-    const status = response.statusCode ?? 0
-    const trouble = unfit(status, response, place)
-    if (trouble !== undefined) {
-      response.destroy()
-      throw trouble
-    }
-    const given = new Headers()
-    for (const [name, value] of Object.entries(response.headers))
-      if (value !== undefined) given.set(name, String(value))
-    // The types of node's own streams and of the web's differ in name only.
-    const stream = Readable.toWeb(response) as unknown as ReadableStream<Uint8Array>
-    return new Response(stream, { status, headers: given })
+    const lines = headerLines([...headers].flat())
+    const socket = (asker: Asker) => dialer?.send(asker, 'POST', pathname + search, lines, body)
+    return await answerOf(socket, { place, idle, signal })
   }
 }
 
@@ -55,42 +43,76 @@ export function modelFetch({ env, idle }: FetchTerms): Fetch {
 interface Waiting {
   readonly place: string
   readonly idle: number
-  readonly silent: () => Fault
   readonly signal: AbortSignal | undefined
 }
 
-function answerTo(
-  request: ClientRequest,
-  body: string,
-  { place, idle, silent, signal }: Waiting,
-): Promise<IncomingMessage> {
+/** Resolves when the head is there; what is said after that comes in the body, and what goes wrong as well. */
+function answerOf(
+  send: (asker: Asker) => { abort(asker: Asker): void } | undefined,
+  { place, idle, signal }: Waiting,
+): Promise<Response> {
   return new Promise((resolve, reject) => {
-    let response: IncomingMessage | undefined
+    let stream: ReadableStreamDefaultController<Uint8Array> | undefined
+    const finish = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', stop)
+    }
+    const fail = (reason: unknown) => {
+      finish()
+      // Whoever reads it is told; when nobody does any more, nobody needs to be.
+      if (stream) stream.error(reason)
+      else reject(reason)
+    }
     const end = (reason: unknown) => {
-      const error = reason instanceof Error ? reason : new Error(String(reason))
-      if (response) response.destroy(error)
-      request.destroy(error)
+      socket?.abort(asker)
+      fail(reason)
     }
     const stop = () => end(signal?.reason)
+    const timer = setTimeout(
+      () => end(new Fault('MODEL_UNAVAILABLE', `${place} was silent for ${Math.round(idle / 1000)} s`)),
+      idle,
+    )
+    const asker: Asker = {
+      head(status, headers) {
+        timer.refresh()
+        const trouble = unfit(status, headers, place)
+        if (trouble) return end(trouble)
+        const given = new Headers()
+        for (const [name, value] of Object.entries(headers)) if (value !== undefined) given.set(name, value)
+        const body = new ReadableStream<Uint8Array>({
+          start: (controller) => {
+            stream = controller
+          },
+          cancel: () => {
+            finish()
+            socket?.abort(asker)
+          },
+        })
+        resolve(new Response(BARE.has(status) ? null : body, { status, headers: given }))
+      },
+      data(chunk) {
+        timer.refresh()
+        stream?.enqueue(new Uint8Array(chunk))
+      },
+      end() {
+        finish()
+        stream?.close()
+      },
+      broken(error) {
+        if (error instanceof Fault) fail(error)
+        else fail(breakageOf(error, place, { reused: false, answering: stream !== undefined }).fault)
+      },
+    }
     signal?.addEventListener('abort', stop, { once: true })
-    request.setTimeout(idle, () => end(silent()))
-    request.on('close', () => signal?.removeEventListener('abort', stop))
-    request.on('error', (error) => {
-      if (signal?.aborted || error instanceof Fault) reject(signal?.aborted ? signal.reason : error)
-      else reject(breakageOf(error, place, { reused: false, answering: response !== undefined }).fault)
-    })
-    request.on('response', (given) => {
-      response = given
-      // Whoever reads it is told; when nobody does any more, nobody needs to be.
-      given.on('error', () => {})
-      resolve(given)
-    })
-    request.end(body)
+    const socket = send(asker)
   })
 }
 
+/** Statuses whose answers have no body. */
+const BARE: ReadonlySet<number> = new Set([204, 205, 304])
+
 /** What the packages would follow, or read as a stream though it is none. */
-function unfit(status: number, { headers }: IncomingMessage, place: string): Fault | undefined {
+function unfit(status: number, headers: AnswerHeaders, place: string): Fault | undefined {
   if (status >= 300 && status < 400)
     return new Fault('MODEL_REFUSED', `${place} sends its clients to another address`, {
       hint: 'correct the base URL of the model; a key is not sent on',

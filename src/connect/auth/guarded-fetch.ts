@@ -1,8 +1,8 @@
 // `fetch` for what is asked of authorization servers: guarded like every other request, within bounds, without cookies,
 // and never sent on to another origin.
 
-import type { IncomingHttpHeaders } from 'node:http'
 import { Fault } from '../../base/fault.ts'
+import type { AnswerHeaders } from '../../wire/http-answer.ts'
 import type { Resolve } from '../http/guard.ts'
 import type { Environment } from '../http/proxy.ts'
 import { retryAfter } from '../http/refusal.ts'
@@ -45,8 +45,7 @@ export function guardedFetch(context: FetchContext): Fetch {
     // Whoever is down or has too much to do has refused nothing, whatever stands in the body.
     if (init.method === 'POST' && (status >= 500 || status === 429)) throw unwell(url, status, given)
     const answer = new Headers()
-    for (const [name, value] of Object.entries(given))
-      if (value !== undefined) answer.set(name, Array.isArray(value) ? value.join(', ') : value)
+    for (const [name, value] of Object.entries(given)) if (value !== undefined) answer.set(name, value)
     const isBare = status === 204 || status === 205 || status === 304
     return new Response(isBare ? null : new Uint8Array(body), { status, headers: answer })
   }
@@ -59,7 +58,7 @@ const FORM = 'application/x-www-form-urlencoded'
 const LIMIT = 512 * 1024
 const TIMEOUT = 20_000
 
-function unwell(url: string | URL, status: number, headers: IncomingHttpHeaders): Fault {
+function unwell(url: string | URL, status: number, headers: AnswerHeaders): Fault {
   const wait = retryAfter(headers['retry-after'], Date.now())
   return new Fault('SERVER_UNREACHABLE', `${new URL(url).host} answered ${status}`, {
     hint: 'try again later',

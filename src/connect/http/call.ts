@@ -1,8 +1,8 @@
 // One message on its way over http, from the first attempt to its end: answered, failed, or given up.
 
-import type { IncomingMessage } from 'node:http'
 import { Fault } from '../../base/fault.ts'
 import { ERROR } from '../../wire/era.ts'
+import type { AnswerHeaders } from '../../wire/http-answer.ts'
 import { type ErrorMessage, errorOf, readMessage } from '../../wire/message.ts'
 import type { Outgoing, TransportEvents } from '../transport.ts'
 import { isSameId, replyIdOf } from './answer.ts'
@@ -66,7 +66,7 @@ export class Call implements Receiver {
     const { dialer, headers, limit } = this.#host
     this.session = headers.session
     this.#exchange = new Exchange(dialer, limit, this)
-    this.#exchange.start('POST', headers.post(this.outgoing), this.outgoing.body)
+    this.#exchange.start('POST', () => headers.post(this.outgoing), this.outgoing.body)
   }
 
   /** Ends it without a word. */
@@ -92,12 +92,11 @@ export class Call implements Receiver {
     this.#host.finished(this)
   }
 
-  accepted(response: IncomingMessage): void {
+  accepted(headers: AnswerHeaders): void {
     const { method } = this.outgoing
     if (method === 'notifications/initialized') this.#host.greeted()
     if (method !== 'initialize') return
-    const session = response.headers['mcp-session-id']
-    this.#host.headers.session = typeof session === 'string' ? session : undefined
+    this.#host.headers.session = headers['mcp-session-id']
   }
 
   message(bytes: Buffer): void {
@@ -188,7 +187,7 @@ export class Call implements Receiver {
   #resume(): void {
     const { dialer, headers, limit } = this.#host
     this.#exchange = new Exchange(dialer, limit, this)
-    this.#exchange.start('GET', headers.get(this.#lastId))
+    this.#exchange.start('GET', () => headers.get(this.#lastId))
   }
 
   #finish(): void {

@@ -1,6 +1,6 @@
 // How requests to a server are signed, and what is done when the server does not take the signature.
 
-import type { IncomingHttpHeaders } from 'node:http'
+import type { AnswerHeaders } from '../../wire/http-answer.ts'
 import type { Refusal } from './refusal.ts'
 
 /** What stands in a request's headers, as a flat list of names and values. */
@@ -23,7 +23,7 @@ export interface Credential {
   /** What it knows may be of yesterday: it is looked at again before the next request. */
   recall?(): void
   /** Something came back that was no refusal of the signature; its headers may matter for the next one. */
-  answered?(headers: IncomingHttpHeaders, url: URL): void
+  answered?(headers: AnswerHeaders, url: URL): void
 }
 
 /** Whether a status is about who asks. Nothing was done then, so even a call of a tool may be sent again. */

@@ -1,12 +1,14 @@
 // Opens connections to one origin: kept alive, guarded, through a proxy where the environment asks for one.
 
-import http, { type ClientRequest, type RequestOptions } from 'node:http'
-import https from 'node:https'
 import { Fault } from '../../base/fault.ts'
+import { requestLine } from '../../wire/http-request.ts'
+import type { Body } from '../../wire/message.ts'
 import type { Credential } from './credential.ts'
 import { bareHost, guardedLookup, type Resolve } from './guard.ts'
+import type { Asker, KeptSocket } from './kept-socket.ts'
+import { socketTo, tunnelTo } from './open-socket.ts'
 import { basicAuthorization, type Environment, portOf, proxyAuthorization, proxyFor } from './proxy.ts'
-import { TunnelAgent } from './tunnel.ts'
+import { Sockets } from './sockets.ts'
 
 export interface DialOptions {
   readonly url: string
@@ -29,10 +31,8 @@ export class Dialer {
   /** Headers that belong to every request. */
   readonly headers: ReadonlyMap<string, string>
   readonly credential: Credential | undefined
-  readonly #agent: http.Agent
-  readonly #request: (options: RequestOptions) => ClientRequest
-  // One object for all requests: node copies what it needs.
-  readonly #options: RequestOptions
+  readonly #sockets: Sockets
+  /** Before each path: a proxy wants whole addresses. */
   readonly #prefix: string
 
   /** Throws a fault when the address is none, or none that may be reached. */
@@ -40,7 +40,6 @@ export class Dialer {
     const url = webAddress(options.url)
     const lookup = guardedLookup(url, webAddress(options.configured ?? options.url), options.resolve)
     const proxy = options.env && proxyFor(url, options.env)
-    const tls = { rejectUnauthorized: true, ca: options.certificates }
     const headers = new Map([['host', url.host]])
     const named = url.username !== '' || url.password !== ''
     if (named && options.credential === undefined) headers.set('authorization', basicAuthorization(url))
@@ -49,46 +48,30 @@ export class Dialer {
     this.place = `${bareHost(url)}:${portOf(url)}`
     this.headers = headers
     const secure = url.protocol === 'https:'
-    const near = proxy && !secure ? proxy : url
     this.#prefix = proxy && !secure ? url.origin : ''
-    if (proxy && secure) this.#agent = new TunnelAgent(proxy, { ...POOL, ...tls })
-    else if (near.protocol === 'https:')
-      this.#agent = new https.Agent({ ...POOL, ...tls, ...(proxy ? {} : { lookup }) })
-    else this.#agent = new http.Agent({ ...POOL, ...(proxy ? {} : { lookup }) })
+    const { certificates } = options
+    if (proxy && secure) this.#sockets = new Sockets(tunnelTo(url, proxy, { certificates }))
+    else if (proxy) this.#sockets = new Sockets(socketTo(proxy, { certificates }))
+    else this.#sockets = new Sockets(socketTo(url, { lookup, certificates }))
     const password = proxy && !secure ? proxyAuthorization(proxy) : undefined
     if (password !== undefined) headers.set('proxy-authorization', password)
-    this.#request = near.protocol === 'https:' ? https.request : http.request
-    this.#options = { agent: this.#agent, host: bareHost(near), port: portOf(near) }
   }
 
-  /** Starts a request; the caller ends it. `headers` is a flat list of names and values. May throw on bad headers. */
-  request(method: string, path: string, headers: readonly string[]): ClientRequest {
-    const options = this.#options
-    options.method = method
-    options.path = this.#prefix === '' ? path : this.#prefix + path
-    options.headers = headers
-    return this.#request(options)
+  /** `lines` are those of the headers, each with its end. Throws on a path that cannot be sent. */
+  send(asker: Asker, method: string, path: string, lines: string, body?: Body): KeptSocket {
+    const head = `${requestLine(method, this.#prefix === '' ? path : this.#prefix + path)}${lines}\r\n`
+    const socket = this.#sockets.take()
+    socket.ask(asker, head, body)
+    return socket
   }
 
   /** Ends every connection, also those in use. */
   destroy(): void {
-    this.#agent.destroy()
+    this.#sockets.destroy()
   }
 }
 
 // --- internal ---
-
-/**
- * How many requests may be under way is counted elsewhere, so that long streams take nobody's place. Idle
- * connections go after a while; without such a time node would not heed the server's own either.
- */
-const POOL = {
-  keepAlive: true,
-  maxFreeSockets: 64,
-  timeout: 30_000,
-  // Notices within a minute or two that the other side of a quiet stream is gone.
-  keepAliveInitialDelay: 30_000,
-} as const
 
 function webAddress(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined

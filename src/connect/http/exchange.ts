@@ -1,12 +1,14 @@
 // One request and its answer, be it a message, a stream of them, or a refusal. Bytes are counted as they come.
 
-import type { ClientRequest, IncomingMessage } from 'node:http'
 import { Fault } from '../../base/fault.ts'
 import { messagesIn } from '../../wire/batch.ts'
 import { EventReader } from '../../wire/events.ts'
+import type { AnswerHeaders } from '../../wire/http-answer.ts'
+import { headerLines } from '../../wire/http-request.ts'
 import type { Body } from '../../wire/message.ts'
 import { isAboutSignature, MOST_ATTEMPTS, type Signature } from './credential.ts'
 import type { Dialer } from './dial.ts'
+import type { Asker, KeptSocket } from './kept-socket.ts'
 import { followRedirect, isRedirect } from './redirect.ts'
 import type { Refusal } from './refusal.ts'
 import { type Breakage, breakageOf, tooLarge } from './trouble.ts'
@@ -14,7 +16,7 @@ import { type Breakage, breakageOf, tooLarge } from './trouble.ts'
 /** Who asked. Hears `message` any number of times and then exactly one of the last three, unless it aborts. */
 export interface Receiver {
   /** The answer begins, and it is no refusal. */
-  accepted(response: IncomingMessage): void
+  accepted(headers: AnswerHeaders): void
   message(bytes: Buffer): void
   ended(): void
   refused(refusal: Refusal): void
@@ -25,23 +27,26 @@ export interface Receiver {
   oversized?(size: number, head: Buffer, tail: Buffer): void
 }
 
-export class Exchange {
+export class Exchange implements Asker {
   readonly #dialer: Dialer
   readonly #limit: number
   readonly #receiver: Receiver
   #method = ''
-  #headers: readonly string[] = []
+  #lines = ''
   #body: Body | undefined
   #path: string
   #redirects = 0
   #signature: Signature | undefined
   #attempts = 0
   #isIdle = false
-  #request: ClientRequest | undefined
+  #socket: KeptSocket | undefined
   #reader: EventReader | undefined
   #parts: Buffer[] = []
   #size = 0
   #answering = false
+  /** What is done with the body that is coming. */
+  #reading: Reading = 'nothing'
+  #refusal: { readonly status: number; readonly headers: AnswerHeaders } | undefined
   #over = false
 
   constructor(dialer: Dialer, limit: number, receiver: Receiver, path?: string) {
@@ -66,31 +71,108 @@ export class Exchange {
     return this.#reader?.retry
   }
 
-  start(method: string, headers: readonly string[], body?: Body): void {
+  /** `lines` makes those of the headers; what it throws is told as any other trouble is, not now. */
+  start(method: string, lines: () => string, body?: Body): void {
     this.#method = method
-    this.#headers = headers
     this.#body = body
-    this.#send()
+    try {
+      this.#lines = lines()
+      this.#send()
+    } catch (error) {
+      this.#failLater(error)
+    }
   }
 
   /** Ends it; nothing is heard of it any more. */
   abort(): void {
     this.#over = true
-    this.#request?.destroy()
+    this.#socket?.abort(this)
   }
 
   /** The process may end while this goes on. */
   unref(): void {
     this.#isIdle = true
-    const request = this.#request
-    if (request?.socket) request.socket.unref()
-    else request?.once('socket', (socket) => socket.unref())
+    this.#socket?.unref(this)
   }
+
+  // --- what comes back ---
+
+  head(status: number, headers: AnswerHeaders): void {
+    if (this.#over) return
+    this.#answering = true
+    this.#dialer.credential?.answered?.(headers, this.#target)
+    const encoding = headers['content-encoding']
+    if (encoding !== undefined && encoding !== 'identity') {
+      // We never ask for it. A few bytes of it can be gigabytes.
+      this.#stop(new Fault('MESSAGE_INVALID', `${this.#dialer.place} answered in ${encoding}, unasked`))
+      return
+    }
+    if (status >= 300) {
+      if (isRedirect(status)) this.#redirect(status, headers)
+      else this.#refuse(status, headers)
+      return
+    }
+    const type = headers['content-type']
+    if (type !== undefined && isEventStream(type)) {
+      this.#receiver.accepted(headers)
+      this.#readEvents()
+    } else if (this.#method !== 'POST' && this.#method !== 'DELETE') this.#refuse(status, headers)
+    else if (status === 202 || status === 204 || type === undefined || isJson(type)) {
+      this.#receiver.accepted(headers)
+      // "Accepted" is no message.
+      const isMessage = type === undefined ? status === 200 : isJson(type)
+      this.#reading = isMessage ? 'message' : 'nothing'
+      if (Number(headers['content-length'] ?? 0) > this.#limit)
+        this.#stop(tooLarge(this.#dialer.place, this.#limit))
+    } else this.#refuse(status, headers)
+  }
+
+  data(chunk: Buffer): void {
+    if (this.#over) return
+    switch (this.#reading) {
+      case 'events':
+        this.#readEvent(chunk)
+        return
+      case 'refusal':
+        this.#readRefusal(chunk)
+        return
+      case 'way':
+        return
+      default:
+        this.#size += chunk.length
+        if (this.#size > this.#limit) this.#stop(tooLarge(this.#dialer.place, this.#limit))
+        else if (this.#reading === 'message') this.#parts.push(chunk)
+    }
+  }
+
+  end(): void {
+    if (this.#over) return
+    switch (this.#reading) {
+      case 'refusal':
+        this.#refused()
+        return
+      case 'way':
+        this.#answering = false
+        this.#send()
+        return
+      case 'message':
+        if (this.#size > 0) for (const message of messagesIn(this.#take())) this.#message(message)
+    }
+    this.#end()
+  }
+
+  broken(error: NodeJS.ErrnoException, reused: boolean): void {
+    // What came of a refusal says enough.
+    if (this.#reading === 'refusal' && this.#answering && !this.#over) this.#refused()
+    else this.#fail(error, reused)
+  }
+
+  // --- internal ---
 
   #send(): void {
     const { credential } = this.#dialer
     if (credential === undefined) {
-      this.#dispatch(this.#headers)
+      this.#dispatch('')
       return
     }
     try {
@@ -109,8 +191,11 @@ export class Exchange {
   #sendSigned(signature: Signature): void {
     if (this.#over) return
     this.#signature = signature
-    this.#dispatch([...this.#headers, ...signature.headers])
-    if (this.#isIdle) this.unref()
+    try {
+      this.#dispatch(headerLines(signature.headers))
+    } catch (error) {
+      this.#failLater(error)
+    }
   }
 
   #unsigned(error: unknown): void {
@@ -122,71 +207,15 @@ export class Exchange {
     return new URL(this.#path, this.#dialer.url)
   }
 
-  #dispatch(headers: readonly string[]): void {
-    try {
-      const request = this.#dialer.request(this.#method, this.#path, headers)
-      this.#request = request
-      request.on('response', (response) => this.#respond(response))
-      request.on('error', (error) => this.#fail(error, request.reusedSocket))
-      request.end(this.#body)
-    } catch (error) {
-      // Nobody has heard of this exchange yet, and may not before `start` is over.
-      if (!(error instanceof Error)) throw error
-      process.nextTick(() => this.#fail(error, false))
-    }
+  #dispatch(more: string): void {
+    this.#socket = this.#dialer.send(this, this.#method, this.#path, this.#lines + more, this.#body)
+    if (this.#isIdle) this.#socket.unref(this)
   }
 
-  #respond(response: IncomingMessage): void {
-    if (this.#over) return
-    this.#answering = true
-    const status = response.statusCode ?? 0
-    const { headers } = response
-    this.#dialer.credential?.answered?.(headers, this.#target)
-    const encoding = headers['content-encoding']
-    if (encoding !== undefined && encoding !== 'identity') {
-      // We never ask for it. A few bytes of it can be gigabytes.
-      this.#stop(new Fault('MESSAGE_INVALID', `${this.#dialer.place} answered in ${encoding}, unasked`))
-      return
-    }
-    if (status >= 300) {
-      if (isRedirect(status)) this.#redirect(response, status)
-      else this.#refuse(response, status)
-      return
-    }
-    const type = headers['content-type']
-    if (type !== undefined && isEventStream(type)) {
-      this.#receiver.accepted(response)
-      this.#readEvents(response)
-    } else if (this.#method !== 'POST' && this.#method !== 'DELETE') this.#refuse(response, status)
-    else if (status === 202 || status === 204 || type === undefined || isJson(type)) {
-      this.#receiver.accepted(response)
-      // "Accepted" is no message.
-      const isMessage = type === undefined ? status === 200 : isJson(type)
-      this.#readWhole(response, Number(headers['content-length'] ?? 0), isMessage)
-    } else this.#refuse(response, status)
-  }
-
-  #readWhole(response: IncomingMessage, length: number, isMessage: boolean): void {
-    if (length > this.#limit) {
-      this.#stop(tooLarge(this.#dialer.place, this.#limit))
-      return
-    }
-    response.on('data', (chunk: Buffer) => {
-      this.#size += chunk.length
-      if (this.#size > this.#limit) this.#stop(tooLarge(this.#dialer.place, this.#limit))
-      else this.#parts.push(chunk)
-    })
-    response.on('end', () => {
-      if (this.#over) return
-      if (isMessage && this.#size > 0) for (const message of messagesIn(this.#take())) this.#message(message)
-      this.#end()
-    })
-    response.on('error', (error) => this.#fail(error))
-  }
-
-  #readEvents(response: IncomingMessage): void {
+  #readEvents(): void {
     const receiver = this.#receiver
-    const reader = new EventReader(this.#limit, {
+    this.#reading = 'events'
+    this.#reader = new EventReader(this.#limit, {
       event: ({ data, event }) => {
         this.#size = 0
         // An event without data only tells its id.
@@ -200,64 +229,51 @@ export class Exchange {
         else this.#stop(tooLarge(this.#dialer.place, this.#limit))
       },
     })
-    this.#reader = reader
-    const patience = receiver.oversized ? this.#limit * PATIENCE : 0
-    response.on('data', (chunk: Buffer) => {
-      if (this.#over) return
-      reader.push(chunk)
-      if (!reader.over) return
-      // Thrown away as it comes in, but it may never end.
-      this.#size += chunk.length
-      if (this.#size > patience) this.#stop(tooLarge(this.#dialer.place, this.#limit))
-    })
-    response.on('end', () => this.#end())
-    response.on('error', (error) => this.#fail(error))
   }
 
-  #redirect(response: IncomingMessage, status: number): void {
-    const from = new URL(this.#path, this.#dialer.url)
-    const path = followRedirect(this.#method, status, response.headers.location, {
-      from,
-      count: this.#redirects,
-    })
+  #readEvent(chunk: Buffer): void {
+    this.#reader?.push(chunk)
+    if (!this.#reader?.over) return
+    // Thrown away as it comes in, but it may never end.
+    this.#size += chunk.length
+    const patience = this.#receiver.oversized ? this.#limit * PATIENCE : 0
+    if (this.#size > patience) this.#stop(tooLarge(this.#dialer.place, this.#limit))
+  }
+
+  #redirect(status: number, headers: AnswerHeaders): void {
+    const from = this.#target
+    const path = followRedirect(this.#method, status, headers['location'], { from, count: this.#redirects })
     if (path instanceof Fault) {
       this.#stop(path)
       return
     }
     this.#redirects += 1
     this.#path = path
-    response.resume()
-    response.on('end', () => {
-      this.#answering = false
-      if (!this.#over) this.#send()
-    })
-    response.on('error', (error) => this.#fail(error))
+    this.#reading = 'way'
   }
 
-  #refuse(response: IncomingMessage, status: number): void {
-    let done = false
-    const finish = () => {
-      if (this.#over || done) return
-      done = true
-      this.#refused({ status, headers: response.headers, body: this.#take() })
+  #refuse(status: number, headers: AnswerHeaders): void {
+    this.#reading = 'refusal'
+    this.#refusal = { status, headers }
+  }
+
+  #readRefusal(chunk: Buffer): void {
+    this.#size += chunk.length
+    if (this.#size <= REFUSAL_LIMIT) this.#parts.push(chunk)
+    else {
+      this.#socket?.abort(this)
+      this.#refused()
     }
-    response.on('data', (chunk: Buffer) => {
-      this.#size += chunk.length
-      if (this.#size <= REFUSAL_LIMIT) this.#parts.push(chunk)
-      else {
-        finish()
-        this.#request?.destroy()
-      }
-    })
-    response.on('end', finish)
-    // What came of it says enough.
-    response.on('error', finish)
   }
 
   /** A signature that was not taken may be made anew; any other refusal is one. */
-  #refused(refusal: Refusal): void {
+  #refused(): void {
+    const { status = 0, headers = {} } = this.#refusal ?? {}
+    const refusal = { status, headers, body: this.#take() }
     const { credential } = this.#dialer
     const signature = this.#signature
+    // Until it is known what comes of it, nothing more is to be heard.
+    this.#reading = 'nothing'
     if (!credential || !signature || !isAboutSignature(refusal) || this.#attempts >= MOST_ATTEMPTS) {
       this.#over = true
       this.#receiver.refused(refusal)
@@ -294,22 +310,31 @@ export class Exchange {
     this.#receiver.ended()
   }
 
-  #fail(error: NodeJS.ErrnoException, reused = false): void {
+  #fail(error: NodeJS.ErrnoException, reused: boolean): void {
     if (this.#over) return
     this.#over = true
     const answering = this.#answering
     this.#receiver.broken(breakageOf(error, this.#dialer.place, { reused, answering }))
   }
 
+  /** Nobody has heard of this exchange yet, and may not before `start` is over. */
+  #failLater(error: unknown): void {
+    if (!(error instanceof Error)) throw error
+    process.nextTick(() => this.#fail(error, false))
+  }
+
   #stop(fault: Fault): void {
     if (this.#over) return
     this.#over = true
-    this.#request?.destroy()
+    this.#socket?.abort(this)
     this.#receiver.broken({ kind: 'final', fault })
   }
 }
 
 // --- internal ---
+
+/** The body of an answer is a message, a stream of events, the words of a refusal, or nothing that counts. */
+type Reading = 'nothing' | 'message' | 'events' | 'refusal' | 'way'
 
 /** Enough for a page that says what went wrong. */
 const REFUSAL_LIMIT = 256 * 1024

@@ -1,8 +1,9 @@
-// The headers of every request, as flat lists of names and values: node takes those as they are.
+// The headers of every request, as the lines they are sent as.
 
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { Fault } from '../../base/fault.ts'
 import { MODERN_VERSION } from '../../wire/era.ts'
+import { headerLine, headerLines } from '../../wire/http-request.ts'
 import { encodeHeader } from '../../wire/param-headers.ts'
 import type { Outgoing } from '../transport.ts'
 
@@ -13,20 +14,28 @@ export interface Agreement {
   readonly version: string
 }
 
+/** What somebody configured, where it does not stand in the way of the protocol, over what is ours. */
+export function headersOf(
+  own: ReadonlyMap<string, string>,
+  configured: HeaderMap = {},
+): ReadonlyMap<string, string> {
+  const headers = new Map([['user-agent', 'busbar'], ...own])
+  for (const [name, value] of Object.entries(configured)) {
+    check(name, value)
+    if (!PROTOCOL_HEADERS.has(name.toLowerCase())) headers.set(name.toLowerCase(), value)
+  }
+  return headers
+}
+
 export class HeaderBook {
-  readonly #always: readonly string[]
+  readonly #always: string
   #agreement: Agreement | undefined
   #session: string | undefined
-  #post: readonly string[] = []
+  #post = ''
 
   /** Throws a fault on a header that cannot be sent; its value is not shown. */
-  constructor(own: ReadonlyMap<string, string>, configured: HeaderMap = {}) {
-    const headers = new Map([['user-agent', 'busbar'], ...own])
-    for (const [name, value] of Object.entries(configured)) {
-      check(name, value)
-      if (!PROTOCOL_HEADERS.has(name.toLowerCase())) headers.set(name.toLowerCase(), value)
-    }
-    this.#always = [...headers].flat()
+  constructor(own: ReadonlyMap<string, string>, configured?: HeaderMap) {
+    this.#always = `${headerLines([...headersOf(own, configured)].flat())}connection: keep-alive\r\n`
     this.#rebuild()
   }
 
@@ -53,53 +62,55 @@ export class HeaderBook {
     return this.#agreement ? this.#agreement.modern : method === 'server/discover'
   }
 
-  post(outgoing: Outgoing): string[] {
+  /** May throw, as all of these do, on what no header can have. */
+  post(outgoing: Outgoing): string {
     const { method, body, name, headers } = outgoing
-    const length = String(typeof body === 'string' ? Buffer.byteLength(body) : body.length)
+    const length = `content-length: ${typeof body === 'string' ? Buffer.byteLength(body) : body.length}\r\n`
     // A session begins here, whatever came before it.
-    if (method === 'initialize') return [...this.#always, ...JSON_BOTH, 'content-length', length]
-    const list = [...this.#post, 'content-length', length]
-    if (!this.isModern(method)) return list
-    if (this.#agreement === undefined) list.push('mcp-protocol-version', MODERN_VERSION)
-    if (method !== '') list.push('mcp-method', method)
-    if (name !== undefined) list.push('mcp-name', encodeHeader(name))
-    if (headers) for (const key in headers) list.push(key, headers[key] ?? '')
-    return list
+    if (method === 'initialize') return this.#always + JSON_BOTH + length
+    let lines = this.#post + length
+    if (!this.isModern(method)) return lines
+    if (this.#agreement === undefined) lines += headerLine('mcp-protocol-version', MODERN_VERSION)
+    if (method !== '') lines += headerLine('mcp-method', method)
+    if (name !== undefined) lines += headerLine('mcp-name', encodeHeader(name))
+    if (headers) for (const key in headers) lines += headerLine(key, headers[key] ?? '')
+    return lines
   }
 
   /** For a stream of events: the one that stands by, or the rest of one that broke off. */
-  get(lastId?: string): string[] {
-    const list = [...this.#always, 'accept', 'text/event-stream', ...this.#state()]
-    // Ids are text in UTF-8; node wants a character for each byte.
-    if (lastId !== undefined) list.push('last-event-id', Buffer.from(lastId).toString('latin1'))
-    return list
+  get(lastId?: string): string {
+    const lines = `${this.#always}accept: text/event-stream\r\n${this.#state()}`
+    // Ids are text in UTF-8; a head has a character for each byte.
+    return lastId === undefined
+      ? lines
+      : lines + headerLine('last-event-id', Buffer.from(lastId).toString('latin1'))
   }
 
   /** For a request beside the protocol. */
-  plain(more: HeaderMap): string[] {
-    return [...this.#always, ...Object.entries(more).flat()]
+  plain(more: HeaderMap): string {
+    return this.#always + headerLines(Object.entries(more).flat())
   }
 
-  delete(): string[] {
-    return [...this.#always, ...this.#state()]
+  delete(): string {
+    return this.#always + this.#state()
   }
 
-  #state(): string[] {
+  #state(): string {
     const { modern, version } = this.#agreement ?? {}
-    return [
-      ...(version === undefined ? [] : ['mcp-protocol-version', version]),
-      ...(this.#session === undefined || modern ? [] : ['mcp-session-id', this.#session]),
-    ]
+    return (
+      (version === undefined ? '' : headerLine('mcp-protocol-version', version)) +
+      (this.#session === undefined || modern ? '' : headerLine('mcp-session-id', this.#session))
+    )
   }
 
   #rebuild(): void {
-    this.#post = [...this.#always, ...JSON_BOTH, ...this.#state()]
+    this.#post = this.#always + JSON_BOTH + this.#state()
   }
 }
 
 // --- internal ---
 
-const JSON_BOTH = ['content-type', 'application/json', 'accept', 'application/json, text/event-stream']
+const JSON_BOTH = 'content-type: application/json\r\naccept: application/json, text/event-stream\r\n'
 
 /** A configured header of these names would break the protocol, or let a body in that nobody counted. */
 const PROTOCOL_HEADERS: ReadonlySet<string> = new Set([

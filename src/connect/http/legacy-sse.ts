@@ -1,10 +1,10 @@
 // The oldest way over http (2024-11-05): one stream for all that the server says, and an address it names for all that
 // it is told.
 
-import type { IncomingMessage } from 'node:http'
 import { Fault } from '../../base/fault.ts'
 import { maskText } from '../../base/redact.ts'
 import { idOfCut } from '../../wire/ends.ts'
+import type { AnswerHeaders } from '../../wire/http-answer.ts'
 import type { Diagnosis, OpenTransport, Outgoing, Transport, TransportEvents } from '../transport.ts'
 import { Dialer, type DialOptions } from './dial.ts'
 import { Exchange, type Receiver } from './exchange.ts'
@@ -45,7 +45,7 @@ class LegacySseTransport implements Transport, Receiver {
     this.#limit = options.limit
     this.#events = events
     this.#stream = new Exchange(this.#dialer, this.#limit, this)
-    this.#stream.start('GET', this.#headers.get())
+    this.#stream.start('GET', () => this.#headers.get())
   }
 
   send(outgoing: Outgoing): void {
@@ -77,7 +77,7 @@ class LegacySseTransport implements Transport, Receiver {
 
   // --- what the stream tells ---
 
-  accepted(_response: IncomingMessage): void {}
+  accepted(_headers: AnswerHeaders): void {}
 
   message(bytes: Buffer): void {
     this.#events.message(bytes)
@@ -149,7 +149,7 @@ class LegacySseTransport implements Transport, Receiver {
     }
     const exchange = new Exchange(this.#dialer, this.#limit, receiver, this.#path)
     this.#posts.set(outgoing, exchange)
-    exchange.start('POST', this.#headers.post(outgoing), outgoing.body)
+    exchange.start('POST', () => this.#headers.post(outgoing), outgoing.body)
   }
 
   #end(fault: Fault): void {

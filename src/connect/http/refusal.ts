@@ -1,13 +1,13 @@
 // What a status that is no success means.
 
-import type { IncomingHttpHeaders } from 'node:http'
 import { Fault } from '../../base/fault.ts'
 import { maskText, scrubLearned } from '../../base/redact.ts'
+import type { AnswerHeaders } from '../../wire/http-answer.ts'
 
 /** An answer that carries no messages. Of a long body only the beginning is there. */
 export interface Refusal {
   readonly status: number
-  readonly headers: IncomingHttpHeaders
+  readonly headers: AnswerHeaders
   readonly body: Buffer
 }
 
@@ -37,7 +37,7 @@ export function refusalFault({ status, headers, body }: Refusal, place: string, 
 }
 
 /** Whether the server asks to come back later. */
-export function isBusy(status: number, headers: IncomingHttpHeaders): boolean {
+export function isBusy(status: number, headers: AnswerHeaders): boolean {
   return status === 429 || (status === 503 && headers['retry-after'] !== undefined)
 }
 

@@ -1,7 +1,7 @@
 // Starts a session anew after the server forgot the old one, with the very messages that started it the first time.
 
-import type { IncomingMessage } from 'node:http'
 import { Fault } from '../../base/fault.ts'
+import type { AnswerHeaders } from '../../wire/http-answer.ts'
 import { memberValue, type ReplyMessage, readMessage } from '../../wire/message.ts'
 import type { Outgoing } from '../transport.ts'
 import { isSameId } from './answer.ts'
@@ -49,10 +49,9 @@ export class Renewal implements Receiver {
     this.#exchange?.abort()
   }
 
-  accepted(response: IncomingMessage): void {
+  accepted(headers: AnswerHeaders): void {
     if (this.#step !== 'initialize') return
-    const session = response.headers['mcp-session-id']
-    this.#host.headers.session = typeof session === 'string' ? session : undefined
+    this.#host.headers.session = headers['mcp-session-id']
   }
 
   message(bytes: Buffer): void {
@@ -94,7 +93,7 @@ export class Renewal implements Receiver {
   #post(outgoing: Outgoing): void {
     const { dialer, headers, limit } = this.#host
     this.#exchange = new Exchange(dialer, limit, this)
-    this.#exchange.start('POST', headers.post(outgoing), outgoing.body)
+    this.#exchange.start('POST', () => headers.post(outgoing), outgoing.body)
   }
 
   #end(what?: string, cause?: Fault): void {

@@ -1,9 +1,10 @@
 // A single guarded request, for what is asked beside the protocol: metadata, tokens, registries.
 
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { Fault } from '../../base/fault.ts'
+import type { AnswerHeaders } from '../../wire/http-answer.ts'
 import { Dialer, type DialOptions } from './dial.ts'
 import { HeaderBook, type HeaderMap } from './headers.ts'
+import type { Asker } from './kept-socket.ts'
 import { followRedirect, isRedirect } from './redirect.ts'
 import { breakageOf, tooLarge } from './trouble.ts'
 
@@ -23,7 +24,7 @@ export interface GuardedRequest extends DialOptions {
 
 export interface GuardedResponse {
   readonly status: number
-  readonly headers: IncomingHttpHeaders
+  readonly headers: AnswerHeaders
   readonly body: Buffer
 }
 
@@ -69,12 +70,11 @@ async function ask(dialer: Dialer, options: GuardedRequest): Promise<GuardedResp
   })
   let path = dialer.url.pathname + dialer.url.search
   for (let count = 0; ; count++) {
-    const response = await once(dialer, method, path, headers, body)
-    const status = response.statusCode ?? 0
-    const whole = await bodyOf(response, dialer.place, limit)
-    if (!isRedirect(status)) return { status, headers: response.headers, body: whole }
+    const answer = await once(dialer, method, path, headers, body, limit)
+    const { status } = answer
+    if (!isRedirect(status)) return answer
     const from = new URL(path, dialer.url)
-    const next = followRedirect(method, status, response.headers.location, { from, count })
+    const next = followRedirect(method, status, answer.headers['location'], { from, count })
     if (next instanceof Fault) throw next
     path = next
   }
@@ -84,34 +84,38 @@ function once(
   dialer: Dialer,
   method: string,
   path: string,
-  headers: readonly string[],
+  lines: string,
   body: string | undefined,
-): Promise<IncomingMessage> {
+  limit: number,
+): Promise<GuardedResponse> {
+  const { place } = dialer
   return new Promise((resolve, reject) => {
-    const request = dialer.request(method, path, headers)
-    request.on('response', resolve)
-    request.on('error', (error) =>
-      reject(breakageOf(error, dialer.place, { reused: false, answering: false }).fault),
-    )
-    request.end(body)
-  })
-}
-
-async function bodyOf(response: IncomingMessage, place: string, limit: number): Promise<Buffer> {
-  const encoding = response.headers['content-encoding']
-  if (encoding !== undefined && encoding !== 'identity')
-    throw new Fault('MESSAGE_INVALID', `${place} answered in ${encoding}, unasked`)
-  const parts: Buffer[] = []
-  let size = 0
-  try {
-    for await (const chunk of response) {
-      size += chunk.length
-      if (size > limit) throw tooLarge(place, limit)
-      parts.push(chunk)
+    let answer: Omit<GuardedResponse, 'body'> | undefined
+    const parts: Buffer[] = []
+    let size = 0
+    const asker: Asker = {
+      head(status, headers) {
+        answer = { status, headers }
+        const encoding = headers['content-encoding']
+        if (encoding !== undefined && encoding !== 'identity')
+          refuse(new Fault('MESSAGE_INVALID', `${place} answered in ${encoding}, unasked`))
+      },
+      data(chunk) {
+        size += chunk.length
+        if (size > limit) refuse(tooLarge(place, limit))
+        else parts.push(chunk)
+      },
+      end() {
+        if (answer) resolve({ ...answer, body: Buffer.concat(parts) })
+      },
+      broken(error) {
+        reject(breakageOf(error, place, { reused: false, answering: answer !== undefined }).fault)
+      },
     }
-  } catch (error) {
-    if (error instanceof Fault || !(error instanceof Error)) throw error
-    throw breakageOf(error, place, { reused: false, answering: true }).fault
-  }
-  return Buffer.concat(parts)
+    const refuse = (fault: Fault) => {
+      socket.abort(asker)
+      reject(fault)
+    }
+    const socket = dialer.send(asker, method, path, lines, body)
+  })
 }

@@ -1,7 +1,7 @@
 // The stream on which a server of the old era tells what belongs to no request. There is at most one; it is opened
 // again when it ends, ever more slowly while nothing comes.
 
-import type { IncomingMessage } from 'node:http'
+import type { AnswerHeaders } from '../../wire/http-answer.ts'
 import type { Dialer } from './dial.ts'
 import { Exchange, type Receiver } from './exchange.ts'
 import type { HeaderBook } from './headers.ts'
@@ -53,7 +53,7 @@ export class Standby implements Receiver {
     this.#open = false
   }
 
-  accepted(_response: IncomingMessage): void {
+  accepted(_headers: AnswerHeaders): void {
     this.#opened = performance.now()
     this.#open = true
     this.#host.standbyState(true)
@@ -87,7 +87,7 @@ export class Standby implements Receiver {
   #connect(): void {
     const { dialer, headers, limit } = this.#host
     this.#exchange = new Exchange(dialer, limit, this)
-    this.#exchange.start('GET', headers.get(this.#lastId))
+    this.#exchange.start('GET', () => headers.get(this.#lastId))
     // Whoever only listens does not keep a program running.
     this.#exchange.unref()
   }

@@ -256,7 +256,7 @@ class StreamableTransport implements Transport, CallHost, StandbyHost, RenewalHo
         refused: done,
         broken: done,
       })
-      exchange.start('DELETE', this.headers.delete())
+      exchange.start('DELETE', () => this.headers.delete())
     })
   }
 }

@@ -1,0 +1,134 @@
+import net, { type AddressInfo, type Socket } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import type { AnswerHeaders } from '../../wire/http-answer.ts'
+import type { Body } from '../../wire/message.ts'
+import { Dialer } from './dial.ts'
+
+/** A server of bytes: told of each request on each connection, it says whatever it likes. */
+async function serve(answer: (text: string, socket: Socket, connection: number) => void) {
+  const sockets: Socket[] = []
+  const server = net.createServer((socket) => {
+    const connection = sockets.push(socket)
+    socket.on('error', () => {})
+    socket.on('data', (chunk) => answer(chunk.toString('latin1'), socket, connection))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const dialer = new Dialer({ url: `http://127.0.0.1:${port}/` })
+  onTestFinished(async () => {
+    dialer.destroy()
+    for (const socket of sockets) socket.destroy()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  return { dialer, sockets }
+}
+
+interface Answer {
+  readonly status: number
+  readonly headers: AnswerHeaders
+  readonly body: string
+}
+
+function ask(dialer: Dialer, path: string, body?: Body): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    let head: Omit<Answer, 'body'> | undefined
+    const parts: Buffer[] = []
+    dialer.send(
+      {
+        head: (status, headers) => {
+          head = { status, headers }
+        },
+        data: (chunk) => parts.push(chunk),
+        end: () => head && resolve({ ...head, body: Buffer.concat(parts).toString() }),
+        broken: (error, reused) => reject(Object.assign(error, { reused })),
+      },
+      'POST',
+      path,
+      'host: x\r\n',
+      body,
+    )
+  })
+}
+
+const pathOf = (text: string) => /^POST (\S+)/.exec(text)?.[1] ?? ''
+const ok = (body: string, more = '') =>
+  `HTTP/1.1 200 OK\r\n${more}Content-Length: ${body.length}\r\n\r\n${body}`
+
+test('[B2] a connection serves one request after the other, and requests at once have one each', async () => {
+  const { dialer, sockets } = await serve((text, socket) => socket.write(ok(pathOf(text))))
+  for (const path of ['/a', '/b', '/c']) expect((await ask(dialer, path)).body).toBe(path)
+  expect(sockets).toHaveLength(1)
+  const bodies = await Promise.all(['/d', '/e', '/f'].map((path) => ask(dialer, path)))
+  expect(bodies.map(({ body }) => body)).toEqual(['/d', '/e', '/f'])
+  expect(sockets).toHaveLength(3)
+})
+
+test('[B2] an answer too many is nobody’s: the next request goes to another connection', async () => {
+  const { dialer, sockets } = await serve((text, socket) => socket.write(ok(pathOf(text)) + ok('evil')))
+  expect((await ask(dialer, '/a')).body).toBe('/a')
+  expect((await ask(dialer, '/b')).body).toBe('/b')
+  expect(sockets).toHaveLength(2)
+})
+
+test('[B2] what comes while nothing is asked ends the connection', async () => {
+  const { dialer, sockets } = await serve((text, socket) => socket.write(ok(pathOf(text))))
+  await ask(dialer, '/a')
+  const [first] = sockets
+  const closed = new Promise((resolve) => first?.once('close', resolve))
+  first?.write(ok('evil'))
+  await closed
+  expect((await ask(dialer, '/b')).body).toBe('/b')
+  expect(sockets).toHaveLength(2)
+})
+
+test('[B2] a server that wants to close, or soon will, is not asked on that connection again', async () => {
+  for (const header of ['Connection: close\r\n', 'Keep-Alive: timeout=0\r\n']) {
+    const { dialer, sockets } = await serve((text, socket) => socket.write(ok(pathOf(text), header)))
+    await ask(dialer, '/a')
+    await ask(dialer, '/b')
+    expect(sockets).toHaveLength(2)
+  }
+})
+
+test('[B2] a connection that breaks tells whether it had served, and whether anything came', async () => {
+  const { dialer } = await serve((text, socket) => {
+    const path = pathOf(text)
+    if (path === '/good') socket.write(ok('good'))
+    else socket.end(path === '/cut' ? 'HTTP/1.1 200 OK\r\nContent-Le' : '')
+  })
+  await expect(ask(dialer, '/bad')).rejects.toMatchObject({ code: 'ECONNRESET', reused: false })
+  await ask(dialer, '/good')
+  await expect(ask(dialer, '/bad')).rejects.toMatchObject({ code: 'ECONNRESET', reused: true })
+  await ask(dialer, '/good')
+  await expect(ask(dialer, '/cut')).rejects.toMatchObject({ code: 'ECONNRESET', reused: false })
+})
+
+test('[B2] an answer before all of the question was sent is heard, and the connection is not used again', async () => {
+  const { dialer, sockets } = await serve((text, socket) => {
+    if (!text.startsWith('POST')) return
+    // It reads no more of it.
+    socket.pause()
+    socket.write(`HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n`)
+  })
+  expect((await ask(dialer, '/a', Buffer.alloc(32 * 1024 * 1024))).status).toBe(413)
+  expect((await ask(dialer, '/b')).status).toBe(413)
+  expect(sockets).toHaveLength(2)
+})
+
+for (const [what, body] of [
+  ['plain text', 'plain'],
+  ['text of more than one byte a character', 'é…\u{1f600}'],
+  ['text of single bytes that are no ASCII', 'é'],
+  ['a few bytes', Buffer.from('é')],
+  ['many bytes', Buffer.alloc(100_000, 'é')],
+] as const)
+  test(`[B2] ${what} arrives as it is`, async () => {
+    const sent = Buffer.from(body as string).toString('latin1')
+    let came = ''
+    const { dialer } = await serve((text, socket) => {
+      came += text
+      if (came.length >= came.indexOf('\r\n\r\n') + 4 + sent.length) socket.write(ok('done'))
+    })
+    await ask(dialer, '/', body)
+    expect(came).toBe(`POST / HTTP/1.1\r\nhost: x\r\n\r\n${sent}`)
+  })
