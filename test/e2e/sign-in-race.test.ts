@@ -30,13 +30,16 @@ const inOrder = Array.from({ length: CALLS }, (_, index) => `number ${index}`)
 
 test(`[C6] ${PROCESSES} processes with ${CALLS} calls each find the token over: one renewal, and all calls succeed`, async () => {
   const at = place()
-  const real = await authorization({ lifetime: 1 })
+  const real = await authorization({ lifetime: HOUR })
   const config = { servers: { vault: { url: real.mcpUrl } } }
-  await signIn(at, config)
-  real.setLifetime(HOUR)
+  const hub = await signIn(at, config)
+  // Or it would find that out, too.
+  await hub.close()
   const processes = await Promise.all(
     Array.from({ length: PROCESSES }, () => hubProcess(at.sandbox, config, { isUp: false })),
   )
+  await Promise.all(processes.map((one) => one.later(HOUR)))
+  real.expireAll()
   expect(refreshes(real)).toEqual([])
   const results = await Promise.all(processes.map((one) => one.call(CALLS)))
   expect(results).toEqual(Array(PROCESSES).fill(inOrder))
