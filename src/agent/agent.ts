@@ -54,9 +54,11 @@ export class Agent implements Shell {
     this.#pacers = new Pacers(host, (id, until, level) => this.#pausing(id, until, level))
     this.#offs = [
       host.onEnergy((agent) => this.#pacers.look(agent)),
-      host.onCall(({ conversation, energy = 0 }) => {
+      host.onCall(({ agent, conversation, energy = 0 }) => {
         const task = conversation === undefined ? undefined : this.#tasks.get(conversation)
         if (task) task.spent += energy
+        // What was set aside for it is there for others now.
+        if (agent !== '') this.#pacers.look(agent)
       }),
     ]
   }

@@ -22,7 +22,7 @@ export interface Account {
 export async function askModel(shell: Shell, task: Task, account: Account, round: Round): Promise<Asked> {
   const signal = AbortSignal.any([round.signal, shell.closing])
   const pacer = shell.pacer(task.agent)
-  for (;;) {
+  for (let refusals = 0; ; refusals++) {
     const seat = await pacer.take(task, round.signal)
     task.pausing = false
     try {
@@ -35,7 +35,7 @@ export async function askModel(shell: Shell, task: Task, account: Account, round
     } catch (error) {
       seat.leave()
       if (!(error instanceof Fault) || error.code !== 'OUT_OF_ENERGY') throw error
-      await restFor(shell, task, error, round.signal)
+      await restFor(shell, task, error, refusals, round.signal)
     }
   }
 }
@@ -65,6 +65,9 @@ export async function askCheaply(
 
 /** What is set aside for an answer before it is known how long it is. */
 const USUAL_OUTPUT = 500
+/** Milliseconds between two refusals, at least, the longer the more there were. */
+const FIRST_PAUSE = 20
+const LONGEST_PAUSE = 2_000
 
 interface Begun {
   readonly work: MeteredWork
@@ -148,14 +151,21 @@ async function* paid(
   }
 }
 
-/** There is energy, but not enough for this. */
-async function restFor(shell: Shell, task: Task, fault: Fault, signal: AbortSignal): Promise<void> {
+/** There is energy, but not enough for this, or others have set it aside. */
+async function restFor(
+  shell: Shell,
+  task: Task,
+  fault: Fault,
+  refusals: number,
+  signal: AbortSignal,
+): Promise<void> {
   const { needed, left, enoughAt } = fault.details ?? {}
   shell.tell(task, {
     kind: 'energy',
     level: typeof left === 'number' ? left : 0,
     ...(typeof enoughAt === 'number' ? { until: enoughAt } : {}),
   })
-  const level = typeof needed === 'number' ? needed : 0
-  await waiting(task, 'energy', () => shell.pacer(task.agent).rest(level, signal))
+  const amount = typeof needed === 'number' ? needed : 0
+  const pause = Math.min(FIRST_PAUSE * 2 ** refusals, LONGEST_PAUSE)
+  await waiting(task, 'energy', () => shell.pacer(task.agent).restForRoom(amount, pause, signal))
 }

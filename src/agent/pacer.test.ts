@@ -1,14 +1,20 @@
 import { setImmediate as breathe } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { type Asker, Pacer, type Seat } from './pacer.ts'
 import type { Level } from './regulator.ts'
 
 function rig(level: number, recovery = 0) {
   const energy: { -readonly [K in keyof Level]: Level[K] } = { level, capacity: 100, recovery }
   const pauses: [string, number][] = []
+  /** What others have set aside. */
+  const held = { amount: 0 }
+  const refreshed = { count: 0 }
   const pacer = new Pacer({
     energy: () => energy,
-    refresh: async () => undefined,
+    enoughIn: (amount) => (energy.level - held.amount >= amount ? 0 : Number.POSITIVE_INFINITY),
+    refresh: async () => {
+      refreshed.count += 1
+    },
     onPause: (id, milliseconds) => pauses.push([id, milliseconds]),
   })
   const seats: [string, Seat][] = []
@@ -17,7 +23,7 @@ function rig(level: number, recovery = 0) {
     pacer.take({ id, urgency: 'asked', snoozedUntil: undefined, ...more }, signal).then((seat) => {
       seats.push([id, seat])
     })
-  return { energy, pauses, pacer, seats, take, never }
+  return { energy, held, refreshed, pauses, pacer, seats, take, never }
 }
 
 test('[D7] seats are as many as the energy allows, and free ones go on', async () => {
@@ -72,4 +78,36 @@ test('[D7] who stops waiting, or is told to, is let go', async () => {
   pacer.close(new Error('over'))
   await expect(left).rejects.toThrow('over')
   await expect(take('c')).rejects.toThrow('over')
+})
+
+test('[D7] who was refused rests until what it needs can be set aside, and never goes on within the same step', async () => {
+  const { pacer, held, never } = rig(55)
+  held.amount = 30
+  let rested = false
+  const resting = pacer.restForRoom(30, 20, never).then(() => {
+    rested = true
+  })
+  for (let step = 0; step < 20; step++) await breathe()
+  pacer.look()
+  await breathe()
+  expect(rested).toBe(false)
+  held.amount = 0
+  pacer.look()
+  await resting
+  // There is enough, and still it is no loop of promises.
+  const again = pacer.restForRoom(30, 20, never)
+  const first = await Promise.race([again.then(() => 'at once'), breathe().then(() => 'later')])
+  expect(first).toBe('later')
+  await again
+})
+
+test('[D7] a conversation that is put aside for a month is not looked at all the time', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const { pacer, take, refreshed } = rig(100)
+  const left = take('a', { snoozedUntil: Date.now() + 30 * 24 * 3_600_000 })
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(refreshed.count).toBe(0)
+  pacer.close(new Error('over'))
+  await expect(left).rejects.toThrow('over')
 })

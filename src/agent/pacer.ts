@@ -14,6 +14,8 @@ export interface Asker {
 export interface PacerOptions {
   /** Undefined where the agent's energy is unlimited. */
   energy(): Level | undefined
+  /** Milliseconds until so much can be set aside for a call, Infinity when it never will; what others hold is not there. */
+  enoughIn(amount: number): number
   /** Looks at what other processes did to the energy. Must not reject. */
   refresh(): Promise<void>
   /** Told when a conversation has to wait for energy, and for how long, once each time. */
@@ -35,7 +37,10 @@ interface Waiting {
 }
 
 interface Resting {
-  readonly level: number
+  /** Milliseconds until it can go on, as far as one knows now. */
+  left(): number
+  /** Not before, whatever there is; milliseconds of the clock that does not go back. */
+  readonly earliest: number
   wake(): void
   refuse(error: unknown): void
 }
@@ -68,7 +73,15 @@ export class Pacer {
 
   /** Waits until there is so much energy. */
   rest(level: number, signal: AbortSignal): Promise<void> {
-    return this.#enter<void, Resting>(this.#resting, signal, (wake, refuse) => ({ level, wake, refuse }))
+    return this.#rest(() => this.#until(level), 0, signal)
+  }
+
+  /**
+   * Waits until so much can be set aside, after that was refused. At least `pause` milliseconds: whoever refused and whoever
+   * is asked here may not agree, and then nothing else in this process would ever have its turn again.
+   */
+  restForRoom(amount: number, pause: number, signal: AbortSignal): Promise<void> {
+    return this.#rest(() => this.#options.enoughIn(amount), Math.max(LEAST, pause), signal)
   }
 
   /** How a conversation would go on now. */
@@ -82,8 +95,8 @@ export class Pacer {
     this.#timer = undefined
     if (this.#ended) return
     const energy = this.#options.energy()
-    for (const one of [...this.#resting])
-      if (energy === undefined || energy.level >= Math.min(one.level, energy.capacity)) one.wake()
+    const now = performance.now()
+    for (const one of [...this.#resting]) if (now >= one.earliest && one.left() <= 0) one.wake()
     while (this.#seatOne(energy));
     this.#wait(energy)
   }
@@ -95,6 +108,24 @@ export class Pacer {
   }
 
   // --- internal ---
+
+  #rest(left: () => number, pause: number, signal: AbortSignal): Promise<void> {
+    const earliest = performance.now() + pause
+    return this.#enter<void, Resting>(this.#resting, signal, (wake, refuse) => ({
+      left,
+      earliest,
+      wake,
+      refuse,
+    }))
+  }
+
+  /** Milliseconds until there is so much. */
+  #until(level: number): number {
+    const energy = this.#options.energy()
+    const missing = energy === undefined ? 0 : Math.min(level, energy.capacity) - energy.level
+    if (energy === undefined || missing <= 0) return 0
+    return energy.recovery > 0 ? (missing / energy.recovery) * 60_000 : Number.POSITIVE_INFINITY
+  }
 
   #enter<T, W extends { refuse(error: unknown): void }>(
     all: Set<W>,
@@ -173,14 +204,11 @@ export class Pacer {
       waiting.pausing = true
       this.#options.onPause(asker.id, pause)
     }
-    if (energy)
-      for (const { level } of this.#resting) {
-        const missing = Math.min(level, energy.capacity) - energy.level
-        const wait = energy.recovery > 0 ? (missing / energy.recovery) * 60_000 : REFRESH
-        soonest = Math.min(soonest, wait, REFRESH)
-      }
+    const now = performance.now()
+    for (const { left, earliest } of this.#resting)
+      soonest = Math.min(soonest, Math.max(left(), earliest - now), REFRESH)
     if (soonest === Number.POSITIVE_INFINITY) return
-    this.#timer = setTimeout(() => void this.#again(), Math.max(LEAST, soonest))
+    this.#timer = setTimeout(() => void this.#again(), Math.min(Math.max(LEAST, soonest), LONGEST))
   }
 
   async #again(): Promise<void> {
@@ -195,3 +223,5 @@ export class Pacer {
 const REFRESH = 30_000
 /** Rounding must not make it come back before there is anything to see. */
 const LEAST = 20
+/** More than a timer can wait; it would come at once. */
+const LONGEST = 2 ** 31 - 1

@@ -22,6 +22,7 @@ export class Pacers {
     const level = (): Level | undefined => this.#host.energy?.state(name)
     const pacer = new Pacer({
       energy: level,
+      enoughIn: (amount) => this.#host.energy?.untilEnough(name, amount) ?? 0,
       refresh: async () => {
         await this.#host.energy?.refresh(name).catch(() => undefined)
       },
