@@ -62,6 +62,11 @@ const STOPPED = 'The person stopped this turn. The call was cancelled; it may ha
 /** Before a question expires, so that no other is put in its place. */
 const EARLIER = 1000
 
+/**
+ * A call that a person has to allow is marked as waiting only while nothing is sent, so that mark, if it is the last one of a
+ * use, proves just that, whatever became of the question: the policy may allow the call meanwhile without using it up, and
+ * another use of the same tool may use it up, after which this one has a question of its own.
+ */
 async function callAllowed(
   shell: Shell,
   task: Task,
@@ -71,19 +76,32 @@ async function callAllowed(
   signal: AbortSignal,
 ): Promise<CallResult> {
   const text = new JsonText(args)
-  const options = { signal, conversation: task.id }
-  try {
-    return await handle.call(use.name, text, { ...options, approvalWait: 0 })
-  } catch (error) {
-    if (!(error instanceof Fault) || error.code !== 'APPROVAL_PENDING') throw error
-    const { approval, expiresAt } = error.details ?? {}
-    if (typeof approval !== 'string') throw error
-    // From here on a restart knows that nothing was sent as long as the answer was not used.
-    await shell.write(task.id, 'waiting', { use: use.id, approval })
-    shell.tell(task, { kind: 'approval', use: use.id, approval })
-    const approvalWait = Math.max(0, Date.parse(String(expiresAt)) - Date.now() - EARLIER)
-    return await waiting(task, 'approval', () => handle.call(use.name, text, { ...options, approvalWait }))
+  for (;;) {
+    try {
+      return await handle.call(use.name, text, { signal, conversation: task.id, approvalWait: 0 })
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== 'APPROVAL_PENDING') throw error
+      if (!(await isAnswered(shell, task, use, error, signal))) throw error
+    }
+    await shell.write(task.id, 'resumed', { use: use.id })
   }
+}
+
+/** Waits for the answer to the question that a call was refused with; false when nobody gave one. */
+async function isAnswered(
+  shell: Shell,
+  task: Task,
+  use: ToolUse,
+  { details }: Fault,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { approval, expiresAt } = details ?? {}
+  const desk = shell.host.context.brakes()?.desk
+  if (typeof approval !== 'string' || desk === undefined) return false
+  await shell.write(task.id, 'waiting', { use: use.id, approval })
+  shell.tell(task, { kind: 'approval', use: use.id, approval })
+  const wait = Math.max(0, Date.parse(String(expiresAt)) - Date.now() - EARLIER)
+  return (await waiting(task, 'approval', () => desk.settled(approval, { wait, signal }))) !== 'pending'
 }
 
 /** Recorded like every call, at no cost: waiting is no effort. */

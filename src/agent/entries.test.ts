@@ -78,21 +78,41 @@ test('[E1] what the model had not read when it answered stands behind that answe
   ])
 })
 
+const waits = (seq: number, use: string): Entry => ({ role: 'waiting', seq, at: 0, use, approval: 'q' })
+const resumed = (seq: number, use: string): Entry => ({ role: 'resumed', seq, at: 0, use })
+
 test('[E1] a use without an outcome is told as unknown', () => {
-  const entries: Entry[] = [
-    user(1),
-    answer(2, 1, ['a', 'b', 'c']),
-    outcome(3, 'a'),
-    { role: 'waiting', seq: 4, at: 0, use: 'c', approval: 'q' },
-  ]
+  const entries = [user(1), answer(2, 1, ['a', 'b', 'c']), outcome(3, 'a'), waits(4, 'c')]
   expect(openUses(entries)).toMatchObject({
     uses: [
-      { use: { id: 'b' }, approval: undefined },
-      { use: { id: 'c' }, approval: 'q' },
+      { use: { id: 'b' }, unsent: false },
+      { use: { id: 'c' }, unsent: true },
     ],
     outcomes: [{ id: 'a' }],
   })
   expect(words(entries).at(-1)).toContain('the call may have happened')
+})
+
+test.each([
+  ['waits', [waits(3, 'a')], true],
+  ['was taken up again', [waits(3, 'a'), resumed(4, 'a')], false],
+  ['waits again', [waits(3, 'a'), resumed(4, 'a'), waits(5, 'a')], true],
+  ['is another', [waits(3, 'b')], false],
+])('[D16][E1] a use that %s surely was not sent, or may have been', (_, marks, unsent) => {
+  expect(openUses([user(1), answer(2, 1, ['a']), ...marks]).uses).toMatchObject([{ unsent }])
+})
+
+test('[E1] an outcome belongs to the answer before it, also where an id comes again', () => {
+  const entries = [user(1), answer(2, 1, ['a']), outcome(3, 'a', 'old'), answer(4, 3, ['a'])]
+  expect(openUses(entries)).toMatchObject({ uses: [{ use: { id: 'a' } }], outcomes: [] })
+  expect(words(entries).at(-1)).toContain('the call may have happened')
+  expect(words([...entries, outcome(5, 'a', 'new')])).toEqual([
+    'said 1',
+    'answer 2',
+    'old',
+    'answer 4',
+    'new',
+  ])
 })
 
 test('[E1] after a compaction the first message, the summary and the last rounds are shown', () => {

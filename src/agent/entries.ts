@@ -25,8 +25,10 @@ export interface Contents {
     readonly seen: number
   }
   readonly outcome: ToolOutcome
-  /** A use waits for a person; it was not sent as long as the question was not used. */
+  /** A use waits for a person. As long as this is the last mark of it, nothing was sent. */
   readonly waiting: { readonly use: string; readonly approval: string }
+  /** It waits no more: from here on it may have been sent. */
+  readonly resumed: { readonly use: string }
   /** Told to the person while the turn went on; `from`: by the agent in another conversation. */
   readonly said: { readonly text: string; readonly from?: string | undefined }
   /** From `from` on, entries are shown as they are; the first of all, too; what lies between is the summary. */
@@ -81,15 +83,13 @@ export function entriesOf(messages: readonly Message[]): Entry[] {
 export function shownOf(
   entries: readonly Entry[],
 ): { readonly seq: number; readonly message: ModelMessage }[] {
-  const outcomes = new Map(
-    entries.flatMap((entry) => (entry.role === 'outcome' ? [[entry.id, plain(entry)] as const] : [])),
-  )
+  const outcomes = outcomesOf(entries)
   const compaction = entries.findLast((entry) => entry.role === 'compaction')
   const first = entries.find(({ role }) => role === 'user')
   const shown: { seq: number; message: ModelMessage }[] = []
   for (const { entry, place: seq } of inOrder(entries)) {
     if (compaction && seq < compaction.from && entry !== first) continue
-    for (const message of messagesOf(entry, outcomes))
+    for (const message of messagesOf(entry, outcomes.get(entry.seq)))
       shown.push({ seq, message: compaction && seq < compaction.seq ? shortened(message) : message })
     if (compaction && compaction.summary !== '' && entry === first)
       shown.push({ seq, message: summaryMessage(compaction.summary) })
@@ -97,23 +97,24 @@ export function shownOf(
   return shown
 }
 
-/** Uses of the last answer that have no outcome, with the question about each, and the outcomes that there are. */
+/** Uses of the last answer that have no outcome, whether each surely was not sent, and the outcomes that there are. */
 export function openUses(entries: readonly Entry[]): {
-  readonly uses: readonly { readonly use: ToolUse; readonly approval: string | undefined }[]
+  readonly uses: readonly { readonly use: ToolUse; readonly unsent: boolean }[]
   readonly outcomes: readonly ToolOutcome[]
 } {
-  const last = entries.findLast((entry) => entry.role === 'assistant')
-  const outcomes = entries.flatMap((entry) => (entry.role === 'outcome' ? [plain(entry)] : []))
+  const at = entries.findLastIndex(({ role }) => role === 'assistant')
+  const last = entries[at]
+  if (last?.role !== 'assistant') return { uses: [], outcomes: [] }
+  // Only what stands behind it: an id may have been used before.
+  const behind = entries.slice(at + 1)
+  const outcomes = behind.flatMap((entry) => (entry.role === 'outcome' ? [plain(entry)] : []))
+  const marks = behind.filter((entry) => entry.role === 'waiting' || entry.role === 'resumed')
   const ended = new Set(outcomes.map(({ id }) => id))
-  const open = (last?.uses ?? []).filter(({ id }) => !ended.has(id))
-  const own = new Set((last?.uses ?? []).map(({ id }) => id))
   return {
-    uses: open.map((use) => ({
-      use,
-      approval: entries.filter((entry) => entry.role === 'waiting').findLast((mark) => mark.use === use.id)
-        ?.approval,
-    })),
-    outcomes: outcomes.filter(({ id }) => own.has(id)),
+    uses: last.uses
+      .filter(({ id }) => !ended.has(id))
+      .map((use) => ({ use, unsent: marks.findLast((mark) => mark.use === use.id)?.role === 'waiting' })),
+    outcomes,
   }
 }
 
@@ -136,6 +137,7 @@ const ROLES: ReadonlySet<string> = new Set<Role>([
   'assistant',
   'outcome',
   'waiting',
+  'resumed',
   'said',
   'compaction',
   'turn',
@@ -161,7 +163,22 @@ function plain({ id, name, text, isError }: ToolOutcome): ToolOutcome {
   return { id, name, text, isError }
 }
 
-function messagesOf(entry: Entry, outcomes: ReadonlyMap<string, ToolOutcome>): readonly ModelMessage[] {
+/** The outcomes of each answer's uses, by its number. Those of another may have the same ids. */
+function outcomesOf(entries: readonly Entry[]): ReadonlyMap<number, ReadonlyMap<string, ToolOutcome>> {
+  const all = new Map<number, Map<string, ToolOutcome>>()
+  let own = new Map<string, ToolOutcome>()
+  for (const entry of entries)
+    if (entry.role === 'assistant') {
+      own = new Map()
+      all.set(entry.seq, own)
+    } else if (entry.role === 'outcome') own.set(entry.id, plain(entry))
+  return all
+}
+
+function messagesOf(
+  entry: Entry,
+  outcomes: ReadonlyMap<string, ToolOutcome> | undefined,
+): readonly ModelMessage[] {
   switch (entry.role) {
     case 'user':
     case 'wake':
@@ -172,7 +189,7 @@ function messagesOf(entry: Entry, outcomes: ReadonlyMap<string, ToolOutcome>): r
       const { text, uses } = entry
       if (uses.length === 0) return text === '' ? [] : [{ role: 'assistant', text, uses }]
       const all = uses.map(
-        ({ id, name }) => outcomes.get(id) ?? { id, name, text: UNKNOWN_OUTCOME, isError: true },
+        ({ id, name }) => outcomes?.get(id) ?? { id, name, text: UNKNOWN_OUTCOME, isError: true },
       )
       // Right after it, whatever else was said meanwhile: models insist on that.
       return [

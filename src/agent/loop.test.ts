@@ -215,3 +215,11 @@ test('[E1] uses that were left open are called first', async () => {
   expect(events.map(({ type }) => type)).toEqual(['use', 'outcome', 'text', 'answer', 'end'])
   expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tools', 'assistant'])
 })
+
+test('[E1] a use gets an id that none before had, also none that is no longer shown', async () => {
+  const use = { id: 'call_1', name: 'look' }
+  const { events } = await run([{ uses: [use] }, { text: 'x' }], { taken: () => ['call_1', 'call_1-2'] })
+  expect(events.flatMap((event) => (event.type === 'outcome' ? [event.outcome.id] : []))).toEqual([
+    'call_1-3',
+  ])
+})

@@ -4,7 +4,7 @@
 
 import { Fault } from '../base/fault.ts'
 import type { EndReason, ModelEvent, ModelMessage, Tokens, ToolOffer, ToolOutcome, ToolUse } from './model.ts'
-import { argumentsOf, outcomeOf, unknownTool, withOwnIds } from './use.ts'
+import { argumentsOf, idsIn, outcomeOf, unknownTool, withOwnIds } from './use.ts'
 
 /** Why a turn ended. `failed` says more in its fault. */
 export type TurnReason = 'done' | 'length' | 'refused' | 'rounds' | 'stopped' | 'failed' | 'snoozed' | 'ended'
@@ -66,6 +66,8 @@ export interface LoopOptions {
   call(use: ToolUse, args: string): Promise<Called>
   /** What people said meanwhile. */
   arrived?(): readonly ModelMessage[]
+  /** Ids that uses have had, also in what is no longer shown; default: those of `messages`. */
+  taken?(): Iterable<string>
   /** The same conversation, shorter; undefined when it cannot be. */
   compact?(): Promise<readonly ModelMessage[] | undefined>
   readonly hooks?: Hooks | undefined
@@ -163,7 +165,7 @@ async function* takeUp(
   const { text, reason } = answer
   // Of an answer that was cut off, nobody knows whether what it wants is whole.
   const whole = reason === 'stop' || reason === 'uses'
-  const uses = whole ? withOwnIds(answer.uses, messages) : []
+  const uses = whole ? withOwnIds(answer.uses, options.taken?.() ?? idsIn(messages)) : []
   if (whole || text !== '') {
     yield { type: 'answer', answer: { ...answer, uses } }
     messages.push({ role: 'assistant', text, uses })

@@ -17,7 +17,7 @@ import type { Urgency } from './regulator.ts'
 /** What the agent asks of a hub. */
 export interface Host {
   readonly context: CallContext
-  readonly store: Pick<Store, 'conversations' | 'approvals'>
+  readonly store: Pick<Store, 'conversations'>
   readonly energy: Regulator | undefined
   readonly stateFolder: string
   readonly hooks?: Hooks | undefined

@@ -78,6 +78,8 @@ export class TurnRun {
         late = []
         return [...before, ...this.#arrived()]
       },
+      taken: () =>
+        this.#entries.flatMap((entry) => (entry.role === 'assistant' ? entry.uses : [])).map(({ id }) => id),
       compact: () => this.#compact(),
       hooks: host.hooks,
       limits: { rounds: host.config().agent.rounds },
@@ -115,18 +117,19 @@ export class TurnRun {
   }
 
   /**
-   * What an earlier process had begun and not ended. Only a use that waited for a person, whose answer was never used, was
-   * surely not sent, and is taken up again. Of all others the model is told that nobody knows.
+   * What an earlier process had begun and not ended. Only a use that was waiting for a person was surely not sent, and is
+   * taken up again, which is written down first: it can happen once. Of all others the model is told that nobody knows.
    */
   async #repair(): Promise<LoopOptions['pending']> {
     const { uses, outcomes } = openUses(this.#entries)
     if (uses.length === 0) return undefined
     const again = []
     const ended = [...outcomes]
-    for (const { use, approval } of uses) {
-      const question = approval && (await this.#shell.host.store.approvals.get(approval))
-      if (question && question.status !== 'used') again.push(use)
-      else {
+    for (const { use, unsent } of uses) {
+      if (unsent) {
+        await this.#write('resumed', { use: use.id })
+        again.push(use)
+      } else {
         const outcome = outcomeOf(use, UNKNOWN_OUTCOME, true)
         await this.#write('outcome', outcome)
         ended.push(outcome)

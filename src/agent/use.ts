@@ -35,16 +35,19 @@ export function unknownTool({ name }: ToolUse, tools: readonly ToolOffer[]): str
   return `There is no tool ${JSON.stringify(name)}.${near ? ` Did you mean ${near}?` : ''} Nothing was called.`
 }
 
-/** The same with ids that no use before has: outcomes are told apart by them. */
-export function withOwnIds(uses: readonly ToolUse[], messages: readonly ModelMessage[]): readonly ToolUse[] {
+/** The same with ids that are not `taken`, by which outcomes are told apart. */
+export function withOwnIds(uses: readonly ToolUse[], taken: Iterable<string>): readonly ToolUse[] {
   if (uses.length === 0) return uses
-  const taken = new Set(
-    messages.flatMap((message) => (message.role === 'assistant' ? message.uses.map(({ id }) => id) : [])),
-  )
+  const all = new Set(taken)
   return uses.map((use) => {
     let { id } = use
-    for (let count = 2; id === '' || taken.has(id); count++) id = `${use.id || 'use'}-${count}`
-    taken.add(id)
+    for (let count = 2; id === '' || all.has(id); count++) id = `${use.id || 'use'}-${count}`
+    all.add(id)
     return id === use.id ? use : { ...use, id }
   })
+}
+
+/** The ids of all uses in messages. */
+export function idsIn(messages: readonly ModelMessage[]): string[] {
+  return messages.flatMap((message) => (message.role === 'assistant' ? message.uses.map(({ id }) => id) : []))
 }

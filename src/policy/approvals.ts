@@ -91,6 +91,17 @@ export class ApprovalDesk {
     }
   }
 
+  /**
+   * Waits until a question is answered or over, without making the call that it is about; `pending` when the time is over. Who
+   * gives up meanwhile takes the question back.
+   */
+  async settled(id: string, { wait, signal }: Omit<Patience, 'client'>): Promise<ApprovalStatus> {
+    const approval = await this.#options.approvals.get(id)
+    if (approval === undefined) return 'expired'
+    if (approval.status !== 'pending') return approval.status
+    return await this.#heard(approval, await this.#waiters.wait(id, wait, signal))
+  }
+
   /** The call was not made yet: its server wants to know something first, and it comes again with that. */
   async giveBack(approval: Approval): Promise<void> {
     await this.#move(approval, 'used', 'allowed')
@@ -187,6 +198,10 @@ export class ApprovalDesk {
       heard = await this.#waiters.wait(id, Math.max(0, approval.expiresAt - this.#now()), signal)
     const left = wait - (performance.now() - began)
     if (heard === 'pending' && left > 0) heard = await this.#waiters.wait(id, left, signal)
+    return await this.#heard(approval, heard)
+  }
+
+  async #heard(approval: Approval, heard: ApprovalStatus | 'aborted'): Promise<ApprovalStatus> {
     if (heard !== 'aborted') return heard
     await this.#move(approval, 'pending', 'cancelled')
     throw cancelled(approval)
