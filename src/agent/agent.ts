@@ -199,10 +199,15 @@ export class Agent implements Shell {
     return (await this.list(agent)).filter(({ status }) => status !== 'ended')
   }
 
+  async owns(agent: string, id: string): Promise<boolean> {
+    const conversation = await this.host.store.conversations.get(id)
+    return conversation?.agent === agent && keptState(conversation).status !== 'ended'
+  }
+
   async say(task: Task, id: string, text: string): Promise<void> {
-    const from = id === task.id ? undefined : task.id
-    const { seq } = await this.write(id, 'said', from === undefined ? { text } : { text, from })
-    this.tell({ id, agent: task.agent }, { kind: 'said', seq, text })
+    const said = id === task.id ? { text } : { text, from: task.id }
+    const { seq } = await this.write(id, 'said', said)
+    this.tell({ id, agent: task.agent }, { kind: 'said', seq, ...said })
   }
 
   async snooze(id: string, until: number): Promise<void> {

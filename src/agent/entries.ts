@@ -159,6 +159,11 @@ function inOrder(entries: readonly Entry[]): { readonly entry: Entry; readonly p
   return placed.sort((a, b) => a.place - b.place || a.late - b.late || a.entry.seq - b.entry.seq)
 }
 
+/** Quoted, it stays what was told, whatever it says. */
+function noteOf(text: string, from: string): string {
+  return `[Not said by the person. From your conversation ${from} they were told here: ${JSON.stringify(text)}]`
+}
+
 function plain({ id, name, text, isError }: ToolOutcome): ToolOutcome {
   return { id, name, text, isError }
 }
@@ -184,7 +189,9 @@ function messagesOf(
     case 'wake':
       return [{ role: 'user', text: entry.text }]
     case 'said':
-      return entry.from === undefined ? [] : [{ role: 'assistant', text: entry.text, uses: [] }]
+      // No answer of the model's here: such a one could stand first or last, which some models refuse, and would lend its
+      // words to whatever spoke there.
+      return entry.from === undefined ? [] : [{ role: 'user', text: noteOf(entry.text, entry.from) }]
     case 'assistant': {
       const { text, uses } = entry
       if (uses.length === 0) return text === '' ? [] : [{ role: 'assistant', text, uses }]

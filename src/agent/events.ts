@@ -21,8 +21,13 @@ export type ConversationEvent = {
       readonly model: string
       readonly tokens: Tokens
     }
-  /** Told to the person by `respond`. */
-  | { readonly kind: 'said'; readonly seq: number; readonly text: string }
+  /** Told to the person by `respond`; `from`: in another conversation, whose doing it is. */
+  | {
+      readonly kind: 'said'
+      readonly seq: number
+      readonly text: string
+      readonly from?: string | undefined
+    }
   | { readonly kind: 'tool-start'; readonly use: ToolUse }
   | { readonly kind: 'tool-end'; readonly outcome: ToolOutcome }
   /** A use waits until a person has answered the question of this id. */

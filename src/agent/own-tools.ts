@@ -1,4 +1,6 @@
-// The loop's own tools: they act on the agent's conversations and on its pace, and on nothing else, so nobody is asked.
+// The loop's own tools: they act on the agent's conversations and on its pace, and on nothing else, so nobody is asked. For
+// the same reason only its own conversation can be ended or put aside: what a result talks the model into here must not
+// take away what somebody waits for elsewhere.
 
 import { isRecord } from '../base/record.ts'
 import type { TurnReason } from './loop.ts'
@@ -138,18 +140,11 @@ function endConversation(): OwnTool {
   return {
     offer: offer(
       'end_conversation',
-      'Ends a conversation for good. Only when the person has what they asked for.',
-      {
-        conversation: CONVERSATION,
-      },
+      'Ends this conversation for good. Only when the person has what they asked for.',
+      {},
     ),
-    run: async (shell, task, args) => {
-      const id = await conversationIn(shell, task, args)
-      if (id === undefined) return noSuch(args)
-      if (id === task.id) return { text: 'The conversation has ended.', ends: 'ended' }
-      await shell.end(id)
-      return { text: `${id} has ended.` }
-    },
+    run: async (_, task, args) =>
+      isOther(task, args) ? wrong(ONLY_THIS) : { text: 'The conversation has ended.', ends: 'ended' },
   }
 }
 
@@ -163,22 +158,27 @@ function snoozeConversation(): OwnTool {
   return {
     offer: offer(
       'snooze_conversation',
-      'Puts a conversation aside for a while. It goes on then, or when the person says something.',
-      { minutes, conversation: CONVERSATION },
+      'Puts this conversation aside for a while. It goes on then, or when the person says something.',
+      { minutes },
       ['minutes'],
     ),
     run: async (shell, task, args) => {
       const { minutes: wanted } = args
       if (typeof wanted !== 'number' || !(wanted > 0 && wanted <= LONGEST_SNOOZE))
         return wrong(`minutes is more than 0 and at most ${LONGEST_SNOOZE}`)
-      const id = await conversationIn(shell, task, args)
-      if (id === undefined) return noSuch(args)
+      if (isOther(task, args)) return wrong(ONLY_THIS)
       const until = Math.round(Date.now() + wanted * 60_000)
-      await shell.snooze(id, until)
-      const text = `${id === task.id ? 'This conversation' : id} sleeps until ${new Date(until).toISOString()}.`
-      return id === task.id ? { text, ends: 'snoozed' } : { text }
+      await shell.snooze(task.id, until)
+      return { text: `This conversation sleeps until ${new Date(until).toISOString()}.`, ends: 'snoozed' }
     },
   }
+}
+
+const ONLY_THIS = 'that can be done to this conversation only'
+
+function isOther(task: Task, args: Readonly<Record<string, unknown>>): boolean {
+  const id = args['conversation']
+  return id !== undefined && id !== '' && id !== task.id
 }
 
 /** The conversation that is meant, if the agent has it. */
@@ -189,8 +189,7 @@ async function conversationIn(
 ): Promise<string | undefined> {
   const id = args['conversation']
   if (id === undefined || id === '' || id === task.id) return task.id
-  const others = await shell.others(task.agent)
-  return others.find((other) => other.id === id)?.id
+  return typeof id === 'string' && (await shell.owns(task.agent, id)) ? id : undefined
 }
 
 function textIn(args: unknown, key: string): string | undefined {

@@ -75,10 +75,12 @@ export interface Shell {
   /** Adds an entry to a conversation, on disk when this resolves. */
   write<R extends Role>(id: string, role: R, content: Contents[R]): Promise<Entry>
   tell(task: Pick<Task, 'id' | 'agent'>, event: EventBody): void
-  /** What the own tools do to conversations of an agent; a text when there is no such conversation. */
+  /** Those of an agent that were not ended, latest first; not all where there are many. */
   others(agent: string): Promise<readonly OtherConversation[]>
+  /** Whether an agent has a conversation that was not ended. */
+  owns(agent: string, id: string): Promise<boolean>
+  /** Tells the person something, also in another conversation. */
   say(task: Task, id: string, text: string): Promise<void>
-  end(id: string): Promise<void>
   snooze(id: string, until: number): Promise<void>
 }
 

@@ -39,6 +39,7 @@ export class ChatScreen {
         break
       case 'said':
         this.talk()
+        if (event.from !== undefined) this.note(`from conversation ${shortId(event.from)}:`)
         this.#out.raw(`${safe(event.text)}\n`)
         break
       case 'answer':
@@ -94,8 +95,11 @@ export class ChatScreen {
     if (!this.#terminal) return
     for (const entry of messages.slice(-RECALLED)) {
       if (entry.role === 'user') this.note(`› ${safe(entry.text)}`)
-      else if ((entry.role === 'assistant' || entry.role === 'said') && entry.text !== '')
+      else if ((entry.role === 'assistant' || entry.role === 'said') && entry.text !== '') {
+        if ('from' in entry && entry.from !== undefined)
+          this.note(`from conversation ${shortId(entry.from)}:`)
         this.#out.raw(`${safe(entry.text)}\n`)
+      }
     }
   }
 

@@ -121,6 +121,29 @@ test('[E1] a malicious result changes no policy: what it provokes is decided by 
   expect(rows.some(({ server }) => server === 'secret')).toBe(false)
 })
 
+test('[D5] two conversations that would end each other do not, and the hub can be closed', async () => {
+  const { open } = place()
+  const ids: string[] = []
+  let both = () => {}
+  const gate = new Promise<void>((resolve) => (both = resolve))
+  let asked = 0
+  const step: ScriptStep = async ({ messages }) => {
+    const [first] = messages
+    if (messages.at(-1)?.role === 'tools' || first?.role !== 'user') return { text: 'ok' }
+    asked += 1
+    if (asked === 2) both()
+    await gate
+    return {
+      uses: [{ name: 'end_conversation', arguments: { conversation: ids[first.text === 'A' ? 1 : 0] } }],
+    }
+  }
+  const hub = await open({ servers: {}, agents: AGENTS }, { models: models(step) })
+  for (const _ of 'AB') ids.push((await hub.conversations.create()).id)
+  await Promise.all(ids.map((id, at) => hub.conversations.post(id, 'AB'[at] ?? '')))
+  await Promise.all(ids.map((id) => hub.conversations.settled(id)))
+  expect((await hub.conversations.list()).map(({ status }) => status)).toEqual(['idle', 'idle'])
+})
+
 test('[E1] a conversation that is too long is shortened, and says so in its record', async () => {
   const { open, sandbox } = place()
   const { Fault } = (await import(

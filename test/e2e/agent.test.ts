@@ -110,6 +110,7 @@ test('[D5] the loop’s own tools answer, think, select, snooze and end', async 
   expect(await heard(listening, id, 'said')).toMatchObject({ text: 'soon' })
   await talk(hub, id, `use respond {"text":"over there","conversation":"${other.id}"}`)
   expect(only(await entriesOf(hub, other.id), 'said')).toMatchObject([{ text: 'over there', from: id }])
+  expect(await heard(listening, other.id, 'said')).toMatchObject({ text: 'over there', from: id })
   await talk(hub, id, 'use respond {"text":"x","conversation":"nobody"}')
   await talk(hub, id, 'use think {"thought":"hm"}')
   await talk(hub, id, `use select_conversation {"conversation":"${other.id}"}`)
@@ -139,8 +140,15 @@ test('[D5] the loop’s own tools answer, think, select, snooze and end', async 
   await talk(hub, id, 'are you there?')
   expect(await hub.conversations.get(id)).toMatchObject({ status: 'idle' })
 
-  await talk(hub, id, `use end_conversation {"conversation":"${other.id}"}`)
-  expect(await hub.conversations.get(other.id)).toMatchObject({ status: 'ended' })
+  // What somebody waits for elsewhere is not for this conversation to take away.
+  for (const tool of ['end_conversation {', 'snooze_conversation {"minutes":60,']) {
+    const refused = await talk(hub, id, `use ${tool}"conversation":"${other.id}"}`)
+    expect(only(refused, 'outcome').at(-1)).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('this conversation only'),
+    })
+    expect(await hub.conversations.get(other.id)).toMatchObject({ status: 'idle' })
+  }
   await talk(hub, id, 'use end_conversation')
   expect(await hub.conversations.get(id)).toMatchObject({ status: 'ended' })
   expect(await faultOf(hub.conversations.post(id, 'hello?'))).toMatchObject({ code: 'USAGE' })
