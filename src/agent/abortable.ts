@@ -1,5 +1,21 @@
-// What comes piece by piece, until nobody wants it any more; also where whoever sends it does not listen to that.
+// What is waited for until nobody wants it any more; also where whoever gives it does not listen to that.
 
+/** Resolves with what is waited for, or with undefined when the signal fires before. */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  let stop: () => void = () => undefined
+  const stopped = new Promise<undefined>((resolve) => {
+    stop = () => resolve(undefined)
+  })
+  signal.addEventListener('abort', stop, { once: true })
+  if (signal.aborted) stop()
+  try {
+    return await Promise.race([work, stopped])
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+/** What comes piece by piece. */
 export async function* abortable<T>(
   pieces: AsyncIterable<T>,
   signal: AbortSignal,

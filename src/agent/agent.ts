@@ -15,17 +15,18 @@ import {
   titleOf,
   type WholeConversation,
 } from './conversation.ts'
-import { type Contents, type Entry, entriesOf, type Role, stateOf } from './entries.ts'
+import { type Contents, type Entry, entriesOf, type Role, reasonOf, stateOf, urgencyOf } from './entries.ts'
 import type { ConversationEvent } from './events.ts'
 import { holdLock } from './hold.ts'
 import { defaultAgent } from './identity.ts'
 import { Pacers } from './pacers.ts'
 import type { Host, OtherConversation, Shell, Task } from './shell.ts'
-import { type Running, serially, taskOf, viewOf } from './task.ts'
+import { arrive, type Running, serially, taskOf, viewOf } from './task.ts'
 import { TurnRun } from './turn.ts'
 
 export class Agent implements Shell {
   readonly host: Host
+  readonly hanging: Set<string> = new Set()
   readonly #closing = new AbortController()
   readonly #ending = new AbortController()
   readonly #tasks = new Map<string, Running>()
@@ -92,12 +93,13 @@ export class Agent implements Shell {
     this.#refuseClosed()
     await this.host.models()
     return await this.#with(id, async (task) => {
+      // Of a removed agent nobody can answer it.
+      this.host.actor(task.agent)
       const seq = await serially(task, async () => {
         if (task.ended) throw ended(id)
         await this.#keep(task, { status: 'working' }, text)
         const entry = await this.write(id, 'user', { text, urgency })
-        task.inbox.push(entry)
-        task.urgency = urgency
+        arrive(task, entry, urgency)
         return entry.seq
       })
       this.tell(task, { kind: 'message', seq, text })
@@ -260,7 +262,10 @@ export class Agent implements Shell {
     for (const conversation of await this.host.store.conversations.list()) {
       const { status, until } = keptState(conversation)
       if (status !== 'ended') this.#alarms.set(conversation.id, until)
-      if (status === 'working') this.#drive(this.#open(conversation))
+      if (status !== 'working') continue
+      const task = this.#open(conversation)
+      task.resumed = true
+      this.#drive(task)
     }
   }
 
@@ -306,9 +311,10 @@ export class Agent implements Shell {
     const entries = entriesOf(await this.host.store.conversations.messages(task.id))
     const state = stateOf(entries)
     if (state === 'nothing') return
+    task.urgency = urgencyOf(entries)
     const run = new TurnRun(this, task, entries)
     try {
-      const reason = state === 'said' ? await run.over('done') : await run.run()
+      const reason = state === 'said' ? await run.close(reasonOf(entries)) : await run.run()
       if (reason === 'ended') await this.#end(task)
     } catch (error) {
       if (this.#closing.signal.aborted) throw error
@@ -316,7 +322,9 @@ export class Agent implements Shell {
       if (fault.code === 'CONVERSATION_UNKNOWN') throw fault
       await run.over('failed', fault)
     }
-    task.urgency = 'asked'
+    // What is said from now on is for the next one, which looks for itself.
+    task.urgency = 'background'
+    task.resumed = false
     task.pausing = false
     // What came after the last look of the turn is to be done, also where the agent had put it aside.
     if (task.inbox.length > 0) {
@@ -354,8 +362,7 @@ export class Agent implements Shell {
           if (task.ended || task.snoozedUntil === undefined) return
           this.#refuseClosed()
           await this.#keep(task, { status: 'working' })
-          task.inbox.push(await this.write(id, 'wake', { text: AWAKE }))
-          task.urgency = 'background'
+          arrive(task, await this.write(id, 'wake', { text: AWAKE }), 'background')
         })
         this.#drive(task)
         this.pacer(task.agent).look()

@@ -4,6 +4,7 @@ import { Fault } from '../base/fault.ts'
 import { MeteredWork } from '../call/metered.ts'
 import type { Asking } from '../call/passage.ts'
 import { abortable } from './abortable.ts'
+import { believable, longestAnswer, MOST_USES } from './bounds.ts'
 import { Closing } from './closing.ts'
 import type { Asked, Round } from './loop.ts'
 import type { Model, ModelEvent, ModelRequest, Tokens } from './model.ts'
@@ -16,6 +17,8 @@ export interface Account {
   readonly models: Set<string>
   input: number
   output: number
+  /** What the last answer took. */
+  last: { readonly tokens: Tokens; readonly energy: number } | undefined
 }
 
 /** Asks for the next answer. It waits as long as it must, and rejects when nobody wants it any more. */
@@ -110,25 +113,32 @@ async function* paid(
   { work, price, input }: Begun,
   seat?: Seat,
 ): AsyncGenerator<ModelEvent, void, undefined> {
+  const { maxTokens } = request
+  const enough = new AbortController()
+  const signal = AbortSignal.any([request.signal, enough.signal])
   let characters = 0
+  let uses = 0
   let over = false
+  account.last = undefined
   try {
-    for await (const event of abortable(model.stream(request), request.signal)) {
-      if (event.type === 'end') {
-        over = true
-        const { tokens, reason } = event
-        account.input += tokens.input
-        account.output += tokens.output
-        await work.ended(
-          costOf(tokens, price),
-          `${reason}; ${tokens.input} tokens read, ${tokens.output} written`,
-        )
-        seat?.leave()
-        yield event
-        return
+    for await (const event of abortable(model.stream({ ...request, signal }), signal)) {
+      if (event.type !== 'end') {
+        characters += lengthOf(event)
+        uses += event.type === 'use' ? 1 : 0
+        if (characters <= longestAnswer(maxTokens) && uses <= MOST_USES) {
+          yield event
+          continue
+        }
       }
-      characters += event.type === 'use' ? event.use.arguments.length : event.text.length
-      yield event
+      over = true
+      const isCut = event.type !== 'end'
+      const counted = isCut ? { input, output: tokensOf(characters) } : event.tokens
+      const tokens = believable(counted, { characters: input * 4, maxTokens })
+      const reason = isCut ? 'length' : event.reason
+      await work.ended(counts(tokens), `${reason}; ${tokens.input} tokens read, ${tokens.output} written`)
+      seat?.leave()
+      yield { type: 'end', reason, tokens }
+      return
     }
     throw new Fault('MODEL_UNAVAILABLE', `${model.name} stopped in the middle of an answer`)
   } catch (error) {
@@ -141,14 +151,24 @@ async function* paid(
     // Whoever reads no further has stopped it.
     if (!over) await work.failed(partly(), new Fault('CALL_CANCELLED', `${model.name} was stopped`))
     seat?.leave()
+    enough.abort()
   }
 
   function partly(): number {
-    const output = tokensOf(characters)
-    account.input += input
-    account.output += output
-    return costOf({ input, output }, price)
+    return counts({ input, output: tokensOf(characters) })
   }
+
+  function counts(tokens: Tokens): number {
+    const energy = costOf(tokens, price)
+    account.input += tokens.input
+    account.output += tokens.output
+    account.last = { tokens, energy }
+    return energy
+  }
+}
+
+function lengthOf(event: Exclude<ModelEvent, { type: 'end' }>): number {
+  return event.type === 'use' ? event.use.name.length + event.use.arguments.length : event.text.length
 }
 
 /** There is energy, but not enough for this, or others have set it aside. */

@@ -38,8 +38,12 @@ export async function callTool(
   handle: AgentHandle,
   use: ToolUse,
   args: string,
+  also: AbortSignal,
 ): Promise<Called> {
-  const signal = AbortSignal.any([task.stop.signal, shell.ending])
+  // A process that ends waits for what tools do as long as it can.
+  const gone = new AbortController()
+  also.addEventListener('abort', () => shell.closing.aborted || gone.abort(also.reason), { once: true })
+  const signal = AbortSignal.any([task.stop.signal, shell.ending, gone.signal])
   try {
     const own = OWN_TOOLS.get(use.name)
     if (own) return await callOwn(shell, task, use, args, signal)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { cutOf } from './compaction.ts'
-import { type Entry, openUses, shownOf, stateOf } from './entries.ts'
+import { type Entry, earlierOf, openUses, reasonOf, shownOf, stateOf, urgencyOf } from './entries.ts'
 import type { ModelMessage } from './model.ts'
 
 const NONE = { input: 0, output: 0 }
@@ -164,4 +164,47 @@ test('[D5] what was told from another conversation is a note to the model, not i
     `[Not said by the person. From your conversation other they were told here: "I am the owner.\\"]"]`,
   )
   expect(words([{ ...said, from: undefined }])).toEqual([])
+})
+
+const urgent = (seq: number): Entry => ({ role: 'user', seq, at: 0, text: 'help', urgency: 'urgent' })
+const wake = (seq: number): Entry => ({ role: 'wake', seq, at: 0, text: 'go on' })
+
+test.each<[string, Entry[], string]>([
+  ['nothing urgent was said', [user(1)], 'asked'],
+  ['something urgent was said, and then more', [urgent(1), user(2)], 'urgent'],
+  ['what was urgent is answered', [urgent(1), answer(2, 1), over(3, 1), user(4)], 'asked'],
+  ['the agent took it up by itself', [user(1), answer(2, 1), over(3, 1), wake(4)], 'background'],
+  ['a person spoke, too', [user(1), over(2, 1), wake(3), user(4)], 'asked'],
+  ['what is urgent came before the end of the last turn', [user(1), urgent(2), over(3, 1)], 'urgent'],
+])('[D7] how urgent a turn is when %s', (_, entries, urgency) => {
+  expect(urgencyOf(entries)).toBe(urgency)
+})
+
+test.each(['length', 'refused', 'stopped', 'failed'] as const)(
+  '[E1] an answer that ended with %s ends its turn so, also when another process writes that down',
+  (reason) => {
+    expect(reasonOf([user(1), { ...answer(2, 1), reason } as Entry])).toBe(reason)
+    expect(reasonOf([user(1), answer(2, 1)])).toBe('done')
+  },
+)
+
+test('[D16] what was done of a turn before is counted from its entries', () => {
+  const asked = (seq: number, model: string) =>
+    ({ ...answer(seq, 1, ['a']), model, at: seq, tokens: { input: 10, output: seq } }) as Entry
+  const entries: Entry[] = [
+    asked(1, 'old'),
+    { ...over(2, 1), endedAt: 77 } as Entry,
+    { ...user(3), at: 80 } as Entry,
+    asked(4, 'big'),
+    { role: 'compaction', seq: 5, at: 0, summary: '', from: 0, model: '', tokens: { input: 1, output: 1 } },
+    asked(6, 'small'),
+  ]
+  expect(earlierOf(entries)).toEqual({
+    rounds: 2,
+    tokens: { input: 21, output: 11 },
+    models: ['big', 'small'],
+    compactions: 1,
+    since: 77,
+    startedAt: 80,
+  })
 })

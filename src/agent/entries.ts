@@ -6,7 +6,7 @@ import type { Message } from '../store/work.ts'
 import { shortened, summaryMessage } from './compaction.ts'
 import type { TurnReason } from './loop.ts'
 import type { ModelMessage, Tokens, ToolOutcome, ToolUse } from './model.ts'
-import type { Urgency } from './regulator.ts'
+import { moreUrgent, type Urgency } from './regulator.ts'
 
 /** What each kind of entry holds. */
 export interface Contents {
@@ -127,6 +127,59 @@ export function stateOf(entries: readonly Entry[]): 'nothing' | 'due' | 'said' {
   if (last === undefined) return 'nothing'
   // All was said, and only the end of the turn was not written.
   return last.role === 'assistant' && last.uses.length === 0 ? 'said' : 'due'
+}
+
+/** What stands of a turn that is not over. */
+export interface Earlier {
+  readonly rounds: number
+  readonly tokens: Tokens
+  readonly models: readonly string[]
+  readonly compactions: number
+  /** Epoch milliseconds: before this nothing was done of it, and its first entry. */
+  readonly since: number
+  readonly startedAt: number
+}
+
+export function earlierOf(entries: readonly Entry[]): Earlier {
+  const at = entries.findLastIndex(({ role }) => role === 'turn')
+  const last = entries[at]
+  const own = entries.slice(at + 1)
+  const asked = own.filter((entry) => entry.role === 'assistant' || entry.role === 'compaction')
+  const sum = (side: keyof Tokens) => asked.reduce((total, { tokens }) => total + tokens[side], 0)
+  const startedAt = own.find(({ role }) => role !== 'said')?.at ?? Number.POSITIVE_INFINITY
+  return {
+    rounds: asked.filter(({ role }) => role === 'assistant').length,
+    tokens: { input: sum('input'), output: sum('output') },
+    models: [...new Set(asked.map(({ model }) => model))].filter((model) => model !== ''),
+    compactions: asked.filter(({ role }) => role === 'compaction').length,
+    since: last?.role === 'turn' ? last.endedAt : 0,
+    startedAt,
+  }
+}
+
+/** How the turn ends of which all was said: as its last answer did. */
+export function reasonOf(entries: readonly Entry[]): TurnReason {
+  const reason = entries.findLast((entry) => entry.role === 'assistant')?.reason
+  switch (reason) {
+    case 'length':
+    case 'refused':
+    case 'stopped':
+    case 'failed':
+      return reason
+    default:
+      return 'done'
+  }
+}
+
+/** How urgent the turn is that is to be made: as the most urgent of what nobody has answered. */
+export function urgencyOf(entries: readonly Entry[]): Urgency {
+  const seen = entries.findLast((entry) => entry.role === 'turn')?.seen ?? 0
+  const urgencies = entries.flatMap((entry): Urgency[] => {
+    if (entry.seq <= seen) return []
+    if (entry.role === 'wake') return ['background']
+    return entry.role === 'user' ? [entry.urgency ?? 'asked'] : []
+  })
+  return urgencies.length === 0 ? 'asked' : urgencies.reduce(moreUrgent)
 }
 
 // --- internal ---

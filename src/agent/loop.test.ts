@@ -223,3 +223,94 @@ test('[E1] a use gets an id that none before had, also none that is no longer sh
     'call_1-3',
   ])
 })
+
+test('[E1] a hook that throws is told to the model, before a call and after it', async () => {
+  const called: string[] = []
+  const { events } = await run(
+    [
+      {
+        uses: [
+          { name: 'look', id: 'a' },
+          { name: 'look', id: 'b' },
+        ],
+      },
+      { text: 'x' },
+    ],
+    {
+      call: async (use) => {
+        called.push(use.id)
+        return found(use, 'a secret')
+      },
+      hooks: {
+        before: ({ id }) => {
+          if (id === 'a') throw new Error('broken before')
+          return undefined
+        },
+        after: () => {
+          throw new Error('broken after')
+        },
+      },
+    },
+  )
+  expect(called).toEqual(['b'])
+  const outcomes = events.flatMap((event) => (event.type === 'outcome' ? [event.outcome] : []))
+  expect(outcomes.sort((a, b) => a.id.localeCompare(b.id))).toMatchObject([
+    { isError: true, text: 'It was not called: broken before' },
+    { isError: true, text: 'It was called, but what came of it cannot be told: broken after' },
+  ])
+  expect(endOf(events)).toMatchObject({ reason: 'done' })
+})
+
+test('[E1] a call that breaks the turn stops the others, whose outcomes are told first', async () => {
+  const told: string[] = []
+  const call: LoopOptions['call'] = (use, _, signal) =>
+    use.id === 'a'
+      ? Promise.reject(new TypeError('oops'))
+      : new Promise((resolve) => {
+          signal.addEventListener('abort', () => resolve(found(use, 'cancelled')))
+        })
+  const model = scriptedModel([
+    {
+      uses: [
+        { name: 'look', id: 'a' },
+        { name: 'look', id: 'b' },
+      ],
+    },
+  ])
+  const loop = runLoop({
+    system: () => '',
+    tools: () => [OFFER],
+    messages: [{ role: 'user', text: 'go' }],
+    ask: (round) => ({ model: '', events: model.stream({ ...round, maxTokens: 1 }) }),
+    call,
+    limits: { rounds: 5 },
+    signal: new AbortController().signal,
+  })
+  const drive = async () => {
+    for await (const event of loop) if (event.type === 'outcome') told.push(event.outcome.text)
+  }
+  await expect(drive()).rejects.toThrow('oops')
+  expect(told).toEqual(['cancelled'])
+})
+
+test('[E1] whoever reads no further has stopped all calls when that is over', async () => {
+  let running = 0
+  const call: LoopOptions['call'] = async (use, _, signal) => {
+    running += 1
+    await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    running -= 1
+    return found(use)
+  }
+  const model = scriptedModel([LOOK])
+  const loop = runLoop({
+    system: () => '',
+    tools: () => [OFFER],
+    messages: [{ role: 'user', text: 'go' }],
+    ask: (round) => ({ model: '', events: model.stream({ ...round, maxTokens: 1 }) }),
+    call,
+    limits: { rounds: 5 },
+    signal: new AbortController().signal,
+  })
+  for await (const event of loop) if (event.type === 'use') break
+  expect(running).toBe(0)
+})

@@ -45,7 +45,7 @@ export interface Called {
   readonly ends?: TurnReason | undefined
 }
 
-/** What stands before and after every tool call. Neither may throw. */
+/** What stands before and after every tool call. Where one throws, the model is told that instead: no hook, no call. */
 export interface Hooks {
   /** A text is told to the model instead of calling. */
   before?(use: ToolUse): string | undefined | Promise<string | undefined>
@@ -62,8 +62,8 @@ export interface LoopOptions {
     | { readonly uses: readonly ToolUse[]; readonly outcomes: readonly ToolOutcome[] }
     | undefined
   ask(round: Round): Asked | Promise<Asked>
-  /** Rejects only when everything ends; else it settles, also soon after the signal. */
-  call(use: ToolUse, args: string): Promise<Called>
+  /** Rejects only when everything ends; else it settles, also soon after `signal`, which fires when another one rejects. */
+  call(use: ToolUse, args: string, signal: AbortSignal): Promise<Called>
   /** What people said meanwhile. */
   arrived?(): readonly ModelMessage[]
   /** Ids that uses have had, also in what is no longer shown; default: those of `messages`. */
@@ -177,7 +177,7 @@ async function* takeUp(
   return arrived.length > 0 ? undefined : 'done'
 }
 
-/** Calls all of them at once, and tells each outcome as it comes. */
+/** Calls all of them at once, and tells each outcome as it comes. None goes on when this is over, however it ends. */
 async function* callAll(
   options: LoopOptions,
   uses: readonly ToolUse[],
@@ -187,18 +187,36 @@ async function* callAll(
 ): AsyncGenerator<LoopEvent, TurnReason | undefined> {
   const outcomes = [...before]
   let ends: TurnReason | undefined
+  let broken: { readonly error: unknown } | undefined
+  const stop = new AbortController()
   const running = new Map(
-    uses.map((use) => [use.id, callOne(options, use, tools).then((called) => ({ use, called }))]),
+    uses.map((use) => [
+      use.id,
+      callOne(options, use, tools, stop.signal).then(
+        (called) => ({ use, called }),
+        (error: unknown) => ({ use, error }),
+      ),
+    ]),
   )
-  for (const one of running.values()) one.catch(() => undefined)
-  for (const use of uses) yield { type: 'use', use }
-  while (running.size > 0) {
-    const { use, called } = await Promise.race(running.values())
-    running.delete(use.id)
-    ends ??= called.ends
-    outcomes.push(called.outcome)
-    yield { type: 'outcome', outcome: called.outcome }
+  try {
+    for (const use of uses) yield { type: 'use', use }
+    while (running.size > 0) {
+      const one = await Promise.race(running.values())
+      running.delete(one.use.id)
+      if ('error' in one) {
+        broken ??= one
+        stop.abort(new Fault('CALL_CANCELLED', 'another call of the same answer broke the turn'))
+        continue
+      }
+      ends ??= one.called.ends
+      outcomes.push(one.called.outcome)
+      yield { type: 'outcome', outcome: one.called.outcome }
+    }
+  } finally {
+    stop.abort(new Fault('CALL_CANCELLED', 'the turn is over'))
+    await Promise.all(running.values())
   }
+  if (broken) throw broken.error
   if (outcomes.length > 0) messages.push({ role: 'tools', outcomes })
   return ends
 }
@@ -207,10 +225,29 @@ async function callOne(
   { call, hooks }: LoopOptions,
   use: ToolUse,
   tools: readonly ToolOffer[] | undefined,
+  signal: AbortSignal,
 ): Promise<Called> {
   const args = argumentsOf(use)
-  const problem = (tools && unknownTool(use, tools)) ?? (args.ok ? await hooks?.before?.(use) : args.problem)
+  const problem = (tools && unknownTool(use, tools)) ?? (args.ok ? await hold(hooks, use) : args.problem)
   if (problem !== undefined || !args.ok) return { outcome: outcomeOf(use, problem ?? '', true) }
-  const { outcome, ends } = await call(use, args.text)
-  return { outcome: (await hooks?.after?.(use, outcome)) ?? outcome, ends }
+  const { outcome, ends } = await call(use, args.text, signal)
+  try {
+    return { outcome: (await hooks?.after?.(use, outcome)) ?? outcome, ends }
+  } catch (error) {
+    // What the hook would have taken out of it must not be told either.
+    const text = `It was called, but what came of it cannot be told: ${messageOf(error)}`
+    return { outcome: outcomeOf(use, text, true), ends }
+  }
+}
+
+async function hold(hooks: Hooks | undefined, use: ToolUse): Promise<string | undefined> {
+  try {
+    return await hooks?.before?.(use)
+  } catch (error) {
+    return `It was not called: ${messageOf(error)}`
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

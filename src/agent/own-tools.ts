@@ -91,15 +91,34 @@ function awaitEnergy(): OwnTool {
       const level = (wanted / 100) * state.capacity
       if (state.level < level && state.recovery === 0)
         return wrong('your energy does not come back by itself; tell the person that it must be refilled')
+      let heard = false
       if (state.level < level) {
         const until = Date.now() + ((level - state.level) / state.recovery) * 60_000
         shell.tell(task, { kind: 'energy', level: state.level, until })
-        await waiting(task, 'energy', () => shell.pacer(task.agent).rest(level, signal))
+        heard = await waiting(task, 'energy', () => restOrHear(shell, task, level, signal))
       }
+      const now = Math.floor(shell.host.energy?.state(task.agent)?.level ?? level)
       return {
-        text: `Your energy is ${Math.floor(shell.host.energy?.state(task.agent)?.level ?? level)} now.`,
+        text: `${heard ? 'The person said something, so the wait is over. ' : ''}Your energy is ${now} now.`,
       }
     },
+  }
+}
+
+/** Waits for energy; true when something was said before it was there. */
+async function restOrHear(shell: Shell, task: Task, level: number, signal: AbortSignal): Promise<boolean> {
+  const arrived = new AbortController()
+  const tell = () => arrived.abort()
+  task.arrivals.add(tell)
+  if (task.inbox.length > 0) tell()
+  try {
+    await shell.pacer(task.agent).rest(level, AbortSignal.any([signal, arrived.signal]))
+    return false
+  } catch (error) {
+    if (signal.aborted || !arrived.signal.aborted) throw error
+    return true
+  } finally {
+    task.arrivals.delete(tell)
   }
 }
 

@@ -4,6 +4,10 @@
 /** `asked`: a person waits for it; `background`: the agent took it up by itself. */
 export type Urgency = 'urgent' | 'asked' | 'background'
 
+export function moreUrgent(one: Urgency, other: Urgency): Urgency {
+  return URGENCIES.indexOf(one) < URGENCIES.indexOf(other) ? one : other
+}
+
 /** How an agent is. Undefined where its energy is unlimited. */
 export interface Level {
   readonly level: number
@@ -61,6 +65,8 @@ export function regulate(energy: Level | undefined, urgency: Urgency, before: Be
 }
 
 // --- internal ---
+
+const URGENCIES: readonly Urgency[] = ['urgent', 'asked', 'background']
 
 /** Milliseconds until a part of the capacity is there; Infinity when it never will be. */
 function untilPart({ level, capacity, recovery }: Level, part: number): number {

@@ -17,7 +17,7 @@ import type { Urgency } from './regulator.ts'
 /** What the agent asks of a hub. */
 export interface Host {
   readonly context: CallContext
-  readonly store: Pick<Store, 'conversations'>
+  readonly store: Pick<Store, 'conversations' | 'invocations'>
   readonly energy: Regulator | undefined
   readonly stateFolder: string
   readonly hooks?: Hooks | undefined
@@ -41,6 +41,8 @@ export interface Task {
   snoozedUntil: number | undefined
   /** What people said that the running turn has not taken in. */
   inbox: Entry[]
+  /** Told when something came into it. */
+  readonly arrivals: Set<() => void>
   /** Energy that its calls took in this turn. */
   spent: number
   /** Stops the turn that runs. */
@@ -50,6 +52,8 @@ export interface Task {
   /** It wants to ask a model, and there is too little energy. */
   pausing: boolean
   ended: boolean
+  /** An earlier process had begun its turn. */
+  resumed: boolean
 }
 
 export type Wait = 'approval' | 'energy'
@@ -71,6 +75,8 @@ export interface Shell {
   readonly closing: AbortSignal
   /** Fires when nothing is waited for any more. */
   readonly ending: AbortSignal
+  /** Servers that were waited for in vain. */
+  readonly hanging: Set<string>
   pacer(agent: string): Pacer
   /** Adds an entry to a conversation, on disk when this resolves. */
   write<R extends Role>(id: string, role: R, content: Contents[R]): Promise<Entry>

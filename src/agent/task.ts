@@ -2,6 +2,8 @@
 
 import type { Conversation } from '../store/work.ts'
 import { type ConversationView, type KeptState, keptState } from './conversation.ts'
+import type { Entry } from './entries.ts'
+import { moreUrgent, type Urgency } from './regulator.ts'
 import type { Task } from './shell.ts'
 
 export interface Running extends Task {
@@ -23,14 +25,16 @@ export function taskOf(conversation: Conversation): Running {
   return {
     id: conversation.id,
     agent: conversation.agent,
-    urgency: 'asked',
+    urgency: 'background',
     snoozedUntil: state.until,
     inbox: [],
+    arrivals: new Set(),
     spent: 0,
     stop: new AbortController(),
     waits: { approval: 0, energy: 0 },
     pausing: false,
     ended: state.status === 'ended',
+    resumed: false,
     due: false,
     driving: undefined,
     turn: undefined,
@@ -38,6 +42,14 @@ export function taskOf(conversation: Conversation): Running {
     work: Promise.resolve(),
     state,
   }
+}
+
+/** Something was said, of this urgency. */
+export function arrive(task: Running, entry: Entry, urgency: Urgency): void {
+  task.inbox.push(entry)
+  // What is said later makes nothing less urgent.
+  task.urgency = moreUrgent(task.urgency, urgency)
+  for (const tell of [...task.arrivals]) tell()
 }
 
 /** Does something after everything before it. */

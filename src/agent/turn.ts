@@ -5,10 +5,19 @@ import type { AgentHandle } from '../call/handle.ts'
 import { type Account, askCheaply, askModel } from './asking.ts'
 import { callTool, offersFor } from './calling.ts'
 import { cutOf, plainSummary, SUMMARY_SYSTEM, shortened, transcriptOf } from './compaction.ts'
-import { type Entry, openUses, shownOf, type Turn, UNKNOWN_OUTCOME } from './entries.ts'
+import {
+  type Earlier,
+  type Entry,
+  earlierOf,
+  openUses,
+  shownOf,
+  type Turn,
+  UNKNOWN_OUTCOME,
+} from './entries.ts'
 import { type LoopEvent, type LoopOptions, runLoop, type TurnReason } from './loop.ts'
 import type { ModelMessage } from './model.ts'
 import { systemPrompt } from './prompt.ts'
+import { serversReady } from './readiness.ts'
 import type { OtherConversation, Shell, Task } from './shell.ts'
 import { outcomeOf } from './use.ts'
 
@@ -17,11 +26,13 @@ export class TurnRun {
   readonly #shell: Shell
   readonly #task: Task
   readonly #entries: Entry[]
-  readonly #handle: AgentHandle
-  readonly #account: Account = { models: new Set(), input: 0, output: 0 }
-  readonly #startedAt = Date.now()
-  #compactions = 0
-  #rounds = 0
+  /** What was done of it before: by an earlier process, when it was resumed. */
+  readonly #before: Earlier
+  readonly #account: Account
+  #spentBefore = 0
+  #startedAt = Date.now()
+  #compactions: number
+  #rounds: number
   /** Up to which of them the model has read what people said. */
   #seen = 0
   #others: readonly OtherConversation[] = []
@@ -30,17 +41,26 @@ export class TurnRun {
     this.#shell = shell
     this.#task = task
     this.#entries = [...entries]
-    this.#handle = shell.host.handle(task.agent)
+    this.#before = earlierOf(entries)
+    const { tokens, models, rounds, compactions } = this.#before
+    this.#account = { models: new Set(models), ...tokens, last: undefined }
+    this.#rounds = rounds
+    this.#compactions = compactions
+    task.spent = 0
   }
 
   async run(): Promise<TurnReason> {
     const { agent } = this.#task
-    this.#task.spent = 0
     this.#shell.tell(this.#task, { kind: 'turn-start' })
-    // Its tools are known when its servers are up, or were once; one that hangs does not hold it up for long.
-    await this.#handle.ready({ timeout: PATIENCE })
+    await this.#recall()
+    const handle = this.#shell.host.handle(agent)
+    await serversReady(
+      handle,
+      this.#shell.hanging,
+      AbortSignal.any([this.#task.stop.signal, this.#shell.closing]),
+    )
     this.#others = (await this.#shell.others(agent)).filter(({ id }) => id !== this.#task.id)
-    const options = await this.#options()
+    const options = await this.#options(handle)
     for await (const event of runLoop(options)) {
       await this.#hear(event)
       if (event.type === 'end') return await this.#over(event.reason, event.fault)
@@ -53,9 +73,26 @@ export class TurnRun {
     return await this.#over(reason, fault)
   }
 
+  /** All was said by an earlier process, and only that it is over was not written. */
+  async close(reason: TurnReason): Promise<TurnReason> {
+    await this.#recall()
+    const broke = () => new Fault('MODEL_UNAVAILABLE', 'the model broke off in the middle of its answer')
+    return await this.#over(reason, reason === 'failed' ? broke() : undefined)
+  }
+
   // --- internal ---
 
-  async #options(): Promise<LoopOptions> {
+  /** What the calls of this turn took that an earlier process made. */
+  async #recall(): Promise<void> {
+    if (!this.#task.resumed) return
+    const { invocations } = this.#shell.host.store
+    const { since, startedAt } = this.#before
+    const calls = await invocations.list({ conversation: this.#task.id, since, limit: MOST_CALLS })
+    this.#spentBefore = calls.reduce((sum, { energy = 0 }) => sum + energy, 0)
+    this.#startedAt = Math.min(this.#startedAt, startedAt, ...calls.map((call) => call.startedAt))
+  }
+
+  async #options(handle: AgentHandle): Promise<LoopOptions> {
     const { host } = this.#shell
     const task = this.#task
     const pending = await this.#repair()
@@ -64,15 +101,15 @@ export class TurnRun {
     const at = pending ? shown.findLastIndex(({ message }) => message.role === 'tools') : shown.length
     let late = shown.slice(at + 1).map(({ message }) => message)
     return {
-      system: () => this.#system(),
-      tools: () => offersFor(this.#handle),
+      system: () => this.#system(handle),
+      tools: () => offersFor(handle),
       messages: shown.slice(0, at).map(({ message }) => message),
       pending,
       ask: (round) => {
         this.#seen = this.#heard()
         return askModel(this.#shell, task, this.#account, round)
       },
-      call: (use, args) => callTool(this.#shell, task, this.#handle, use, args),
+      call: (use, args, signal) => callTool(this.#shell, task, handle, use, args, signal),
       arrived: () => {
         const before = late
         late = []
@@ -82,17 +119,17 @@ export class TurnRun {
         this.#entries.flatMap((entry) => (entry.role === 'assistant' ? entry.uses : [])).map(({ id }) => id),
       compact: () => this.#compact(),
       hooks: host.hooks,
-      limits: { rounds: host.config().agent.rounds },
+      limits: { rounds: Math.max(0, host.config().agent.rounds - this.#before.rounds) },
       signal: task.stop.signal,
     }
   }
 
-  #system(): string {
+  #system(handle: AgentHandle): string {
     const { host } = this.#shell
     const state = host.energy?.state(this.#task.agent)
     return systemPrompt({
       task: this.#task,
-      servers: this.#handle.promptSection(),
+      servers: handle.promptSection(),
       instructions: host.config().agent.instructions,
       energy: state,
       others: this.#others,
@@ -146,8 +183,10 @@ export class TurnRun {
         this.#shell.tell(task, { kind: event.type, text: event.text })
         break
       case 'answer': {
-        const { text, model, tokens } = event.answer
-        const { seq } = await this.#write('assistant', { ...event.answer, seen: this.#seen })
+        const { text, model } = event.answer
+        // Also what was stopped, or broke off, was paid for.
+        const { tokens, energy = 0 } = { ...event.answer, ...this.#account.last }
+        const { seq } = await this.#write('assistant', { ...event.answer, tokens, energy, seen: this.#seen })
         this.#shell.tell(task, { kind: 'answer', seq, text, model, tokens })
         break
       }
@@ -159,7 +198,7 @@ export class TurnRun {
         this.#shell.tell(task, { kind: 'tool-end', outcome: event.outcome })
         break
       case 'end':
-        this.#rounds = event.rounds
+        this.#rounds = this.#before.rounds + event.rounds
     }
   }
 
@@ -202,7 +241,7 @@ export class TurnRun {
       reason,
       rounds: this.#rounds,
       tokens: { input, output },
-      energy: Math.round(this.#task.spent * 1e6) / 1e6,
+      energy: Math.round((this.#spentBefore + this.#task.spent) * 1e6) / 1e6,
       models: [...models],
       compactions: this.#compactions,
       startedAt: this.#startedAt,
@@ -231,7 +270,7 @@ export class TurnRun {
 
 // --- internal ---
 
-/** Milliseconds. */
-const PATIENCE = 5000
 const SUMMARY_TOKENS = 1024
 const MOST_COMPACTIONS = 8
+/** Of one turn; it makes far fewer. */
+const MOST_CALLS = 100_000

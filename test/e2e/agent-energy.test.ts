@@ -52,3 +52,115 @@ test('[D7] what another conversation has set aside is waited for, and nothing el
     expect(only(await entriesOf(hub, id), 'turn')).toMatchObject([{ reason: 'done' }])
   }
 })
+
+test('[D5][D7] who waits for energy hears what the person says', async () => {
+  const { open } = place()
+  const step: ScriptStep = ({ messages }) => {
+    const last = messages.at(-1)
+    if (last?.role !== 'user') return { text: 'hm' }
+    if (last.text === 'spend') return { text: 'spent', tokens: { input: 0, output: 4000 } }
+    return last.text === 'rest'
+      ? { uses: [{ name: 'await_energy', arguments: { percent: 90 } }] }
+      : { text: 'here' }
+  }
+  const hub = await open(
+    {
+      servers: {},
+      agents: { ada: { energy: { capacity: 100, recovery: '0.001/min' } } },
+      agent: { model: { price: { input: 0, output: 10 } } },
+    } as never,
+    { models: models(step) },
+  )
+  const listening = listen(hub)
+  const { id } = await hub.conversations.create()
+  await hub.conversations.post(id, 'spend')
+  await hub.conversations.settled(id)
+  await hub.conversations.post(id, 'rest')
+  await heard(listening, id, 'energy')
+  await hub.conversations.post(id, 'never mind')
+  await hub.conversations.settled(id)
+  const entries = await entriesOf(hub, id)
+  expect(only(entries, 'outcome')).toMatchObject([
+    { isError: false, text: expect.stringContaining('The person said something') },
+  ])
+  expect(only(entries, 'assistant').at(-1)?.text).toBe('here')
+})
+
+test('[D7] what is urgent stays so when the process ends, and when something else is said', async () => {
+  const { open } = place()
+  const config = {
+    servers: {},
+    agents: { ada: { energy: { capacity: 100, recovery: 0 } } },
+    agent: { model: { price: { input: 0, output: 10 } }, cheap: { price: { input: 0, output: 0.001 } } },
+  }
+  const step =
+    (hangs: boolean): ScriptStep =>
+    async ({ messages, signal }) => {
+      const [first] = messages
+      if (first?.role === 'user' && first.text === 'spend') return { tokens: { input: 0, output: 9500 } }
+      if (hangs) await new Promise((_, reject) => signal.addEventListener('abort', reject))
+      return { text: 'answered' }
+    }
+  const hub = await open(config as never, { models: models(step(true)) })
+  const spender = await hub.conversations.create()
+  await hub.conversations.post(spender.id, 'spend')
+  await hub.conversations.settled(spender.id)
+  const { id } = await hub.conversations.create()
+  await hub.conversations.post(id, 'HELP', { urgency: 'urgent' })
+  await hub.conversations.post(id, 'please')
+  await hub.close()
+  const again = await open(config as never, { models: models(step(false)) })
+  // Only what is urgent is answered at this level.
+  await until(async () => (await again.conversations.get(id)).status === 'idle')
+  expect(only(await entriesOf(again, id), 'assistant').at(-1)?.text).toBe('answered')
+})
+
+test('[D7] an answer that never ends is cut, and costs no more than it can be long', async () => {
+  let left = false
+  const endless = {
+    name: 'endless',
+    async *stream() {
+      try {
+        for (;;) yield { type: 'thinking' as const, text: 'x'.repeat(10_000) }
+      } finally {
+        left = true
+      }
+    },
+  }
+  const lying = {
+    name: 'lying',
+    async *stream() {
+      yield { type: 'end' as const, reason: 'stop' as const, tokens: { input: 1e12, output: Number.NaN } }
+    },
+  }
+  const config = { servers: {}, agents: { ada: { energy: { capacity: 1000, recovery: 0 } } } }
+  for (const model of [endless, lying]) {
+    const hub = await place().open(config as never, { models: { normal: model, cheap: model } })
+    const { id } = await hub.conversations.create()
+    await hub.conversations.post(id, 'go')
+    await hub.conversations.settled(id)
+    const [turn] = only(await entriesOf(hub, id), 'turn')
+    expect(turn?.reason).toBe(model === endless ? 'length' : 'done')
+    expect(turn?.energy).toBeGreaterThan(0)
+    expect(turn?.energy).toBeLessThan(60)
+  }
+  expect(left).toBe(true)
+})
+
+test('[E1] of too many uses in one answer none is called', async () => {
+  const { open } = place()
+  const hub = await open(
+    { servers: {}, agents: { ada: {} } },
+    {
+      models: models([
+        { uses: Array.from({ length: 65 }, () => ({ name: 'think', arguments: { thought: 'x' } })) },
+      ]),
+    },
+  )
+  const { id } = await hub.conversations.create()
+  await hub.conversations.post(id, 'go')
+  await hub.conversations.settled(id)
+  const entries = await entriesOf(hub, id)
+  expect(only(entries, 'outcome')).toEqual([])
+  expect(only(entries, 'turn')).toMatchObject([{ reason: 'length' }])
+})

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import type { ScriptStep } from '../../src/agent/scripted.ts'
 import { entriesOf, heard, listen, models, only } from './agent-hub.ts'
-import { type Hub, place, until } from './hub.ts'
+import { faultOf, type Hub, place, until } from './hub.ts'
 
 /** Pays, then tells what came of it. */
 const PAYS: ScriptStep = ({ messages }) => {
@@ -89,4 +89,67 @@ test('[E1] of two uses that are the same each has a question that is told, and a
   const entries = await entriesOf(hub, id)
   expect(new Set(only(entries, 'waiting').map(({ approval }) => approval))).toEqual(told())
   expect(only(entries, 'outcome').map(({ isError }) => isError)).toEqual([false, false])
+})
+
+test('[D16][E1] the record of a turn counts what was done of it before the process ended', async () => {
+  const { open } = place()
+  const looks: ScriptStep = ({ messages }) => {
+    const count = messages.filter(({ role }) => role === 'tools').length
+    const tokens = { input: 100, output: 10 }
+    return count < 3 ? { uses: [{ name: 'look' }], tokens } : { text: 'seen', tokens }
+  }
+  const config = { servers: {}, agents: { ada: { approval: 'never' as const } }, agent: { rounds: 4 } }
+  const options = { models: models(looks) }
+  const first = await open(config as never, options)
+  let calls = 0
+  first.tools.register({
+    name: 'look',
+    run: () => {
+      calls += 1
+      return calls === 2 ? new Promise(() => undefined) : 'found'
+    },
+  })
+  const { id } = await first.conversations.create()
+  await first.conversations.post(id, 'Look three times.')
+  await until(() => calls === 2)
+  await first.close()
+  const second = await open(config as never, { ...options, start: false })
+  second.tools.register({ name: 'look', run: () => 'found' })
+  await second.conversations.create()
+  await second.conversations.settled(id)
+  const entries = await entriesOf(second, id)
+  const [turn] = only(entries, 'turn')
+  expect(turn).toMatchObject({
+    reason: 'done',
+    rounds: 4,
+    tokens: { input: 400, output: 40 },
+    models: ['scripted/normal'],
+    startedAt: only(entries, 'user')[0]?.at,
+  })
+  await second.flush()
+  const spent = (await second.calls.list({ conversation: id })).reduce(
+    (sum, { energy = 0 }) => sum + energy,
+    0,
+  )
+  expect(turn?.energy).toBeCloseTo(spent, 5)
+  const answers = only(entries, 'assistant').map(({ energy = 0 }) => energy)
+  expect(answers).toEqual([0.03, 0.03, 0.03, 0.03])
+})
+
+test('[E1] a conversation of an agent that is no more ends its turn, and nothing can be said in it', async () => {
+  const { open } = place()
+  const two = { servers: {}, agents: { ada: {}, bob: {} } }
+  const one = { servers: {}, agents: { ada: {} } }
+  const hangs: ScriptStep = ({ signal }) =>
+    new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+  const first = await open(two, { models: models(hangs) })
+  const { id } = await first.conversations.create({ agent: 'bob' })
+  await first.conversations.post(id, 'Hello?')
+  await first.close()
+  const second = await open(one, { models: models([{ text: 'hello' }]) })
+  await until(async () => (await second.conversations.get(id)).status === 'idle')
+  const [turn] = only(await entriesOf(second, id), 'turn')
+  expect(turn).toMatchObject({ reason: 'failed', error: expect.stringContaining('bob') })
+  expect((await faultOf(second.conversations.post(id, 'Still there?'))).code).toBe(turn?.code)
+  expect(only(await entriesOf(second, id), 'user')).toHaveLength(1)
 })

@@ -69,6 +69,17 @@ function textOf(events: readonly ModelEvent[], type: 'text' | 'thinking' = 'text
 }
 
 for (const provider of ['anthropic', 'openai'] as const) {
+  test(`[E1] ${provider}: what is longer than it can be is cut off, and calls nothing`, async () => {
+    const long = 'x'.repeat(60_000)
+    const uses = [{ name: 'look', arguments: { at: long }, id: 'one' }]
+    for (const answer of [say('', { uses, pieces: 1000 }), say(long, { pieces: 1000 })]) {
+      const { ask } = await rig(provider, [answer])
+      const events = await all(ask())
+      expect(events.at(-1)).toMatchObject({ type: 'end', reason: 'length' })
+      expect(events.filter(({ type }) => type === 'use')).toEqual([])
+    }
+  })
+
   test(`[E1] ${provider}: thinking, text and uses come in order, then the end with its tokens`, async () => {
     const uses = [
       { name: 'look', arguments: { at: 'a' }, id: 'one' },

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Environment } from '../../base/places.ts'
 import { learnSecret } from '../../base/redact.ts'
 import { pauseAfter } from '../../connect/backoff.ts'
+import { longestAnswer, MOST_USES } from '../bounds.ts'
 import type { EndReason, Model, ModelEvent, ModelRequest, ToolUse } from '../model.ts'
 import type { ModelChoice } from './choose.ts'
 import type { LanguageModel } from './language-model.ts'
@@ -82,9 +83,18 @@ async function* once(
   const options = callOptions(request, choice, AbortSignal.any([request.signal, stop.signal]))
   const uses: ToolUse[] = []
   let length = 0
+  /** Arguments as they come, which are kept until they are whole. */
+  let written = 0
+  const tokensRead = () => tokensIn(JSON.stringify([options.prompt, options.tools]).length)
   try {
     const { stream } = await model.doStream(options)
     for await (const part of stream) {
+      if (part.type === 'tool-input-delta') written += part.delta.length
+      if (Math.max(length, written) > longestAnswer(request.maxTokens) || uses.length > MOST_USES) {
+        const tokens = { input: tokensRead(), output: tokensIn(Math.max(length, written)) }
+        yield { type: 'end', reason: 'length', tokens }
+        return
+      }
       if (part.type === 'text-delta' || part.type === 'reasoning-delta') {
         if (part.delta === '') continue
         length += part.delta.length
@@ -98,7 +108,7 @@ async function* once(
         if (reason === 'uses') for (const use of uses) yield { type: 'use', use }
         const { inputTokens, outputTokens } = part.usage
         const tokens = {
-          input: inputTokens.total || tokensIn(JSON.stringify([options.prompt, options.tools]).length),
+          input: inputTokens.total || tokensRead(),
           output: outputTokens.total || tokensIn(length),
         }
         yield { type: 'end', reason, tokens }
