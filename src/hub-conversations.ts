@@ -4,8 +4,10 @@
 import type { Agent } from './agent/agent.ts'
 import {
   type ConversationView,
-  keptState,
+  type ListOptions,
+  type MessagePage,
   type PostOptions,
+  UNFINISHED,
   type WholeConversation,
 } from './agent/conversation.ts'
 import type { ConversationEvent } from './agent/events.ts'
@@ -44,6 +46,9 @@ export class HubConversations {
   #agent: Agent | undefined
   #source: Promise<ModelSource> | undefined
   #closed = false
+  /** Something was left by an earlier process, and cannot be gone on with yet. */
+  #left = false
+  #told = ''
   /** Takes the tools of the workspace away. */
   #offs: (() => void)[] = []
   #workspace = ''
@@ -61,9 +66,16 @@ export class HubConversations {
   /** Says something. Resolves with its number when it is on disk; what comes of it is told by events. */
   readonly post = async (id: string, text: string, options?: PostOptions): Promise<number> =>
     (await this.#open()).post(id, text, options)
-  readonly get = async (id: string): Promise<WholeConversation> => (await this.#open()).get(id)
+  /** With all its messages, or those of a page. Looking takes nothing up, and works while another process runs them. */
+  readonly get = async (id: string, page: MessagePage = {}): Promise<WholeConversation> => {
+    const { store, whole } = await this.#reading()
+    return this.#agent?.get(id, page) ?? whole(store, id, page)
+  }
   /** Latest first. */
-  readonly list = async (agent?: string): Promise<ConversationView[]> => (await this.#open()).list(agent)
+  readonly list = async (options: ListOptions = {}): Promise<ConversationView[]> => {
+    const { store, listed } = await this.#reading()
+    return this.#agent?.list(options) ?? listed(store, options)
+  }
   /** Stops the turn that runs; false when none does. */
   readonly stop = async (id: string): Promise<boolean> => (await this.#open()).stop(id)
   /** Ends it for good; what was said stays. */
@@ -73,17 +85,21 @@ export class HubConversations {
   /** Resolves when nothing is done in it any more. */
   readonly settled = async (id: string): Promise<void> => (await this.#open()).settled(id)
 
-  /** @internal Goes on with what an earlier process left. Never rejects. */
+  /** @internal Goes on with what an earlier process left, now or when the configuration has a model. Never rejects. */
   async start(): Promise<void> {
     const { context } = this.#rest
     try {
-      const all = (await context.recording()?.store.conversations.list()) ?? []
-      if (!all.some((one) => UNFINISHED.has(keptState(one).status))) return
+      const store = context.recording()?.store
+      this.#left = ((await store?.conversations.list({ status: UNFINISHED, limit: 1 })) ?? []).length > 0
+      if (!this.#left) return
       await this.#models()
-      await this.#open()
+      await (await this.#open()).resume()
+      this.#left = false
     } catch (error) {
       if (!(error instanceof Fault)) throw error
-      if (!this.#closed) context.trouble(`conversations are not gone on with: ${error.message}`)
+      if (!this.#closed && this.#told !== error.message)
+        context.trouble(`conversations are not gone on with: ${error.message}`)
+      this.#told = error.message
     }
   }
 
@@ -108,6 +124,12 @@ export class HubConversations {
   }
 
   // --- internal ---
+
+  async #reading() {
+    if (this.#closed) throw new Fault('CLOSED', 'the hub was closed')
+    const { store } = present(this.#rest.context.recording())
+    return { store, ...(await import('./agent/reading.ts')) }
+  }
 
   #open(): Promise<Agent> {
     if (this.#closed) throw new Fault('CLOSED', 'the hub was closed')
@@ -157,6 +179,11 @@ export class HubConversations {
   async #adopt(active: Snapshot): Promise<void> {
     // Energy may come back faster now.
     this.#agent?.look()
+    await this.#adoptWorkspace(active)
+    if (this.#left && !this.#closed) await this.start()
+  }
+
+  async #adoptWorkspace(active: Snapshot): Promise<void> {
     const { agent, agents, lead } = active.config
     const wanted = JSON.stringify([agent.workspace, agent.tools, agent.as, lead, Object.keys(agents)])
     if (this.#closed || wanted === this.#workspace) return
@@ -168,11 +195,9 @@ export class HubConversations {
       for (const tool of toolsOf(active, this.#rest.ledger())) this.#offs.push(this.#rest.register(tool))
     } catch (error) {
       if (!(error instanceof Fault)) throw error
+      // It may be there the next time.
+      this.#workspace = ''
       this.#rest.context.trouble(`the agent has no workspace: ${error.message}`)
     }
   }
 }
-
-// --- internal ---
-
-const UNFINISHED: ReadonlySet<string> = new Set(['working', 'snoozed'])

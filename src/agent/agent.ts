@@ -10,9 +10,12 @@ import {
   type ConversationView,
   type KeptState,
   keptState,
+  type ListOptions,
+  type MessagePage,
   type PostOptions,
   stateText,
   titleOf,
+  UNFINISHED,
   type WholeConversation,
 } from './conversation.ts'
 import { type Contents, type Entry, entriesOf, type Role, reasonOf, stateOf, urgencyOf } from './entries.ts'
@@ -20,8 +23,10 @@ import type { ConversationEvent } from './events.ts'
 import { holdLock } from './hold.ts'
 import { defaultAgent } from './identity.ts'
 import { Pacers } from './pacers.ts'
+import { listed, unknownConversation, whole } from './reading.ts'
 import type { Host, OtherConversation, Shell, Task } from './shell.ts'
-import { arrive, type Running, serially, taskOf, viewOf } from './task.ts'
+import { arrive, type Running, serially, viewOf } from './task.ts'
+import { Tasks } from './tasks.ts'
 import { TurnRun } from './turn.ts'
 
 export class Agent implements Shell {
@@ -29,39 +34,42 @@ export class Agent implements Shell {
   readonly hanging: Set<string> = new Set()
   readonly #closing = new AbortController()
   readonly #ending = new AbortController()
-  readonly #tasks = new Map<string, Running>()
+  readonly #tasks: Tasks
   readonly #alarms = new Alarms((id) => void this.#wake(id))
   readonly #pacers: Pacers
   readonly #offs: (() => void)[]
   readonly #release: () => void
+  #resuming: Promise<void> | undefined
 
-  /** Takes over the conversations of this home, and goes on with what is to be done. Another process may have them. */
+  /** Takes over the conversations of this home; see `resume`. Another process may have them. */
   static async open(host: Host): Promise<Agent> {
-    const release = await holdLock(host.stateFolder)
-    const agent = new Agent(host, release)
-    try {
-      await agent.#resume()
-      return agent
-    } catch (error) {
-      await agent.close()
-      throw error
-    }
+    return new Agent(host, await holdLock(host.stateFolder))
   }
 
   /** Use `Agent.open`. */
   private constructor(host: Host, release: () => void) {
     this.host = host
+    this.#tasks = new Tasks(host.store)
     this.#release = release
     this.#pacers = new Pacers(host, (id, until, level) => this.#pausing(id, until, level))
     this.#offs = [
       host.onEnergy((agent) => this.#pacers.look(agent)),
       host.onCall(({ agent, conversation, energy = 0 }) => {
-        const task = conversation === undefined ? undefined : this.#tasks.get(conversation)
+        const task = this.#tasks.get(conversation)
         if (task) task.spent += energy
         // What was set aside for it is there for others now.
         if (agent !== '') this.#pacers.look(agent)
       }),
     ]
+  }
+
+  /** Goes on with what is to be done, once. Only where there is a model: without one every turn would fail. */
+  resume(): Promise<void> {
+    this.#resuming ??= this.#resume().catch((error: unknown) => {
+      this.#resuming = undefined
+      throw error
+    })
+    return this.#resuming
   }
 
   get closing(): AbortSignal {
@@ -77,6 +85,7 @@ export class Agent implements Shell {
     const name = agent ?? defaultAgent(this.host.config())
     this.host.actor(name)
     await this.host.models()
+    await this.resume()
     const now = Date.now()
     const state = stateText({ status: 'idle' })
     const conversation: Conversation = { id: uuid7(now), agent: name, createdAt: now, updatedAt: now, state }
@@ -92,7 +101,8 @@ export class Agent implements Shell {
       throw new Fault('USAGE', `a message is at most ${LONGEST_MESSAGE} characters long`)
     this.#refuseClosed()
     await this.host.models()
-    return await this.#with(id, async (task) => {
+    await this.resume()
+    return await this.#tasks.with(id, async (task) => {
       // Of a removed agent nobody can answer it.
       this.host.actor(task.agent)
       const seq = await serially(task, async () => {
@@ -109,23 +119,20 @@ export class Agent implements Shell {
     })
   }
 
-  async get(id: string): Promise<WholeConversation> {
-    const conversation = await this.#get(id)
-    const messages = entriesOf(await this.host.store.conversations.messages(id))
-    return { ...viewOf(conversation, this.#tasks.get(id)), messages }
+  get(id: string, page: MessagePage = {}): Promise<WholeConversation> {
+    return whole(this.host.store, id, page, this.#tasks.all)
   }
 
   /** Latest first. */
-  async list(agent?: string): Promise<ConversationView[]> {
-    const all = await this.host.store.conversations.list(agent)
-    return all.map((conversation) => viewOf(conversation, this.#tasks.get(conversation.id)))
+  list(options: ListOptions = {}): Promise<ConversationView[]> {
+    return listed(this.host.store, options, this.#tasks.all)
   }
 
   /** Stops the turn that runs; false when none does. */
   async stop(id: string): Promise<boolean> {
     const turn = this.#tasks.get(id)?.turn
     if (turn === undefined) {
-      await this.#get(id)
+      await this.#tasks.kept(id)
       return false
     }
     this.#tasks.get(id)?.stop.abort(new Fault('CALL_CANCELLED', 'a person stopped the turn'))
@@ -136,7 +143,7 @@ export class Agent implements Shell {
   /** Ends it for good: its turn is stopped, and nothing more can be said in it. What was said stays. */
   async end(id: string): Promise<void> {
     this.#refuseClosed()
-    await this.#with(id, async (task) => {
+    await this.#tasks.with(id, async (task) => {
       await this.#end(task)
       task.stop.abort(new Fault('CALL_CANCELLED', 'the conversation was ended'))
       await task.driving
@@ -145,7 +152,7 @@ export class Agent implements Shell {
 
   /** Ends it, and forgets what was said. What its calls did stays in the record. */
   async remove(id: string): Promise<void> {
-    const { agent } = await this.#get(id)
+    const { agent } = await this.#tasks.kept(id)
     await this.end(id)
     await this.host.store.conversations.remove(id)
     this.tell({ id, agent }, { kind: 'removed' })
@@ -173,7 +180,7 @@ export class Agent implements Shell {
     this.windDown()
     this.#ending.abort(new Closing())
     for (const off of this.#offs) off()
-    await Promise.all([...this.#tasks.values()].flatMap(({ driving, work }) => [driving, work]))
+    await Promise.all([...this.#tasks.all.values()].flatMap(({ driving, work }) => [driving, work]))
     this.#release()
   }
 
@@ -188,7 +195,7 @@ export class Agent implements Shell {
     const message = { role, content: JSON.stringify(content), createdAt }
     // What a person said is acknowledged. The rest is many times as much, and waits for no disk, as the record of calls does.
     const seq = await this.host.store.conversations.say(id, message, { lasting: role === 'user' })
-    if (seq === undefined) throw unknown(id)
+    if (seq === undefined) throw unknownConversation(id)
     // The compiler does not see that a role goes with its content.
     return { ...content, role, seq, at: createdAt } as Entry
   }
@@ -198,7 +205,9 @@ export class Agent implements Shell {
   }
 
   async others(agent: string): Promise<readonly OtherConversation[]> {
-    return (await this.list(agent)).filter(({ status }) => status !== 'ended')
+    const status = ['idle', 'working', 'snoozed']
+    const found = await this.host.store.conversations.list({ agent, status, limit: MOST_OTHERS })
+    return found.map((conversation) => viewOf(conversation, this.#tasks.get(conversation.id)))
   }
 
   async owns(agent: string, id: string): Promise<boolean> {
@@ -213,7 +222,7 @@ export class Agent implements Shell {
   }
 
   async snooze(id: string, until: number): Promise<void> {
-    await this.#with(id, async (task) => {
+    await this.#tasks.with(id, async (task) => {
       await serially(task, async () => {
         if (task.ended) throw ended(id)
         // One that works is taken up again as it is; the state says when.
@@ -229,41 +238,13 @@ export class Agent implements Shell {
     if (this.#closing.signal.aborted) throw new Fault('CLOSED', 'the hub was closed')
   }
 
-  async #get(id: string): Promise<Conversation> {
-    const conversation = await this.host.store.conversations.get(id)
-    if (conversation === undefined) throw unknown(id)
-    return conversation
-  }
-
-  /** Does something with a conversation's task, of which there is one. */
-  async #with<T>(id: string, work: (task: Running) => Promise<T>): Promise<T> {
-    const task = this.#tasks.get(id) ?? this.#open(await this.#get(id))
-    task.holds += 1
-    try {
-      return await work(task)
-    } finally {
-      task.holds -= 1
-      this.#forget(task)
-    }
-  }
-
-  #open(conversation: Conversation): Running {
-    const task = this.#tasks.get(conversation.id) ?? taskOf(conversation)
-    this.#tasks.set(task.id, task)
-    return task
-  }
-
-  #forget(task: Running): void {
-    if (task.holds === 0 && task.driving === undefined) this.#tasks.delete(task.id)
-  }
-
   /** What was being done when the last process ended, and what was put aside until a time. */
   async #resume(): Promise<void> {
-    for (const conversation of await this.host.store.conversations.list()) {
+    for (const conversation of await this.host.store.conversations.list({ status: UNFINISHED })) {
       const { status, until } = keptState(conversation)
-      if (status !== 'ended') this.#alarms.set(conversation.id, until)
+      this.#alarms.set(conversation.id, until)
       if (status !== 'working') continue
-      const task = this.#open(conversation)
+      const task = this.#tasks.open(conversation)
       task.resumed = true
       this.#drive(task)
     }
@@ -275,7 +256,7 @@ export class Agent implements Shell {
       task.driving = undefined
       // Said after the last look.
       if (task.due && !task.ended && !this.#closing.signal.aborted) this.#drive(task)
-      else this.#forget(task)
+      else this.#tasks.forget(task)
     })
   }
 
@@ -357,7 +338,7 @@ export class Agent implements Shell {
 
   async #wake(id: string): Promise<void> {
     try {
-      await this.#with(id, async (task) => {
+      await this.#tasks.with(id, async (task) => {
         await serially(task, async () => {
           if (task.ended || task.snoozedUntil === undefined) return
           this.#refuseClosed()
@@ -384,13 +365,11 @@ export class Agent implements Shell {
 
 const AWAKE = '[The time for which you put this conversation aside is over. Go on, or end it.]'
 const LONGEST_MESSAGE = 1_000_000
+/** Those that a model is told of, and the one that it is in. */
+const MOST_OTHERS = 11
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
-}
-
-function unknown(id: string): Fault {
-  return new Fault('CONVERSATION_UNKNOWN', `no conversation has the id ${JSON.stringify(id)}`)
 }
 
 function ended(id: string): Fault {

@@ -8,6 +8,9 @@ import type { Urgency } from './regulator.ts'
 /** `working`: a turn goes on, or is to be taken up; `snoozed`: until a time, or until somebody says something. */
 export type ConversationStatus = 'idle' | 'working' | 'snoozed' | 'ended'
 
+/** In which something is to be done, now or at a time. */
+export const UNFINISHED: readonly ConversationStatus[] = ['working', 'snoozed']
+
 export interface ConversationView {
   readonly id: string
   readonly agent: string
@@ -23,6 +26,20 @@ export interface ConversationView {
 /** With everything that was said and done, in order. */
 export interface WholeConversation extends ConversationView {
   readonly messages: readonly Entry[]
+}
+
+/** Which of them, and how many; all where nothing is said. */
+export interface ListOptions {
+  readonly agent?: string | undefined
+  readonly limit?: number | undefined
+  /** Those behind this one: the id of the last that one has. */
+  readonly before?: string | undefined
+}
+
+/** Which messages: those after a number, and how many at most. */
+export interface MessagePage {
+  readonly after?: number
+  readonly limit?: number
 }
 
 export interface PostOptions {

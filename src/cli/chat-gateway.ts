@@ -2,7 +2,7 @@
 
 import { type IncomingMessage, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ConversationView, WholeConversation } from '../agent/conversation.ts'
+import type { WholeConversation } from '../agent/conversation.ts'
 import type { ConversationEvent } from '../agent/events.ts'
 import { Fault } from '../base/fault.ts'
 import { gatewaySocket, type Places } from '../base/places.ts'
@@ -48,8 +48,11 @@ function lineOf(places: Places, signal: AbortSignal): ChatLine {
     outlives: true,
     create: async (agent) =>
       (await ask<{ id: string }>('POST', '/api/conversations', agent === undefined ? {} : { agent })).id,
-    list: async () =>
-      (await ask<{ conversations: ConversationView[] }>('GET', '/api/conversations')).conversations,
+    list: async (before) => {
+      const query = new URLSearchParams({ limit: '1000', ...(before === undefined ? {} : { before }) })
+      const path = `/api/conversations?${query}`
+      return (await ask<Answer<'GET /api/conversations'>>('GET', path)).conversations
+    },
     get: async (id) => (await ask<{ conversation: WholeConversation }>('GET', conversation(id))).conversation,
     post: async (id, text) => void (await ask('POST', `${conversation(id)}/messages`, { text })),
     stop: async (id) => void (await ask('POST', `${conversation(id)}/stop`)),

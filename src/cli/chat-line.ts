@@ -26,7 +26,8 @@ export interface ChatLine {
   /** Whether a turn goes on when this process ends. */
   readonly outlives: boolean
   create(agent: string | undefined): Promise<string>
-  list(): Promise<readonly ConversationView[]>
+  /** Some of them, behind the one whose id is given; none when there are no more. */
+  list(before?: string): Promise<readonly ConversationView[]>
   get(id: string): Promise<WholeConversation>
   post(id: string, text: string): Promise<void>
   stop(id: string): Promise<void>
@@ -41,7 +42,9 @@ export type Listener = (event: ChatEvent) => void
 
 /** The conversation that an id, or the end of one, means. */
 export async function findConversation(line: ChatLine, text: string): Promise<string> {
-  const found = (await line.list()).filter(({ id }) => id === text || (text.length >= 4 && id.endsWith(text)))
+  const found: ConversationView[] = []
+  for (let page = await line.list(); page.length > 0; page = await line.list(page.at(-1)?.id))
+    found.push(...page.filter(({ id }) => id === text || (text.length >= 4 && id.endsWith(text))))
   const [only, another] = found
   if (only !== undefined && another === undefined) return only.id
   throw new Fault(

@@ -44,7 +44,7 @@ function lineOf({ out }: Session, hub: Hub): ChatLine {
       await ready(hub, conversation.agent)
       return conversation.id
     },
-    list: () => hub.conversations.list(),
+    list: (before) => hub.conversations.list({ before, limit: PAGE }),
     get: (id) => hub.conversations.get(id),
     post: async (id, text) => void (await hub.conversations.post(id, text)),
     stop: async (id) => void (await hub.conversations.stop(id)),
@@ -75,5 +75,6 @@ function lineOf({ out }: Session, hub: Hub): ChatLine {
   }
 }
 
+const PAGE = 1000
 /** Milliseconds; a server that comes later is there from the next round on. */
 const PATIENCE = 10_000

@@ -3,15 +3,20 @@
 import { Fault } from '../base/fault.ts'
 import { isRecord } from '../base/record.ts'
 import type { Hub } from '../hub.ts'
-import type { ConversationView, WholeConversation } from '../hub-conversations.ts'
+import type { Answer } from './api-types.ts'
 
-/** `GET /api/conversations?agent=` */
+/** `GET /api/conversations?agent=&limit=&before=`: `next` is what to give as `before` for the next ones. */
 export async function listConversations(
   hub: Hub,
   query: URLSearchParams,
-): Promise<{ conversations: readonly ConversationView[] }> {
-  const conversations = await hub.conversations.list(query.get('agent') ?? undefined)
-  return { conversations: scrubbed(hub, conversations) }
+): Promise<Answer<'GET /api/conversations'>> {
+  const limit = Math.min(number(query, 'limit') ?? USUAL_PAGE, LARGEST_PAGE)
+  const options = { agent: query.get('agent') ?? undefined, before: query.get('before') ?? undefined }
+  // One more tells whether there are more.
+  const found = await hub.conversations.list({ ...options, limit: limit + 1 })
+  const conversations = scrubbed(hub, found.slice(0, limit))
+  const next = found.length > limit ? conversations.at(-1)?.id : undefined
+  return { conversations, ...(next === undefined ? {} : { next }) }
 }
 
 /** `POST /api/conversations {agent?}` */
@@ -22,9 +27,15 @@ export async function newConversation(hub: Hub, body: Buffer): Promise<{ id: str
   return { id: conversation.id, agent: conversation.agent }
 }
 
-/** `GET /api/conversations/ID` */
-export async function showConversation(hub: Hub, id: string): Promise<{ conversation: WholeConversation }> {
-  return { conversation: scrubbed(hub, await hub.conversations.get(id)) }
+/** `GET /api/conversations/ID?after=&limit=`: all its messages, or those after a number. */
+export async function showConversation(
+  hub: Hub,
+  id: string,
+  query: URLSearchParams = new URLSearchParams(),
+): Promise<Answer<'GET /api/conversations/ID'>> {
+  const [after, limit] = [number(query, 'after'), number(query, 'limit')]
+  const page = { ...(after === undefined ? {} : { after }), ...(limit === undefined ? {} : { limit }) }
+  return { conversation: scrubbed(hub, await hub.conversations.get(id, page)) }
 }
 
 /** `POST /api/conversations/ID/messages {text, urgency?: asked|urgent}`: answered once it is on disk. */
@@ -54,6 +65,16 @@ export async function endConversation(
 }
 
 // --- internal ---
+
+const USUAL_PAGE = 100
+const LARGEST_PAGE = 1000
+
+function number(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name)
+  if (text === null) return undefined
+  if (/^\d{1,15}$/.test(text) && (name === 'after' || Number(text) > 0)) return Number(text)
+  throw wrong(`${name} is ${JSON.stringify(text)}; expected a number`)
+}
 
 function recordIn(body: Buffer): Record<string, unknown> {
   let said: unknown

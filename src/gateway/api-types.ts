@@ -227,7 +227,8 @@ export interface Api {
   'POST /api/agents/AGENT/token': { answer: NewToken }
   'DELETE /api/agents/AGENT/token': { answer: { agent: string; revoked: number } }
   'GET /api/access': { answer: ExplainAnswer | AccessAnswer }
-  'GET /api/conversations': { answer: { conversations: readonly ConversationView[] } }
+  /** `next`: what to give as `before` to get those behind them, when there are some. */
+  'GET /api/conversations': { answer: { conversations: readonly ConversationView[]; next?: string } }
   'POST /api/conversations': {
     body: { agent?: string } | undefined
     answer: { id: string; agent: string }

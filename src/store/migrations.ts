@@ -187,4 +187,8 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (agent, owner)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- The latest ones are looked up with every turn, whoever has thousands.
+  CREATE INDEX conversations_latest ON conversations (updated_at DESC, id);
+  `,
 ]

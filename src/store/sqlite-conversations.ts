@@ -3,7 +3,7 @@
 import type { Connection } from './sqlite-connection.ts'
 import { type Nullable, withoutNulls } from './sqlite-nulls.ts'
 import { where } from './sqlite-where.ts'
-import type { Conversation, Conversations, Message } from './work.ts'
+import type { Conversation, ConversationFilter, Conversations, Message } from './work.ts'
 
 export class SqliteConversations implements Conversations {
   readonly #ledger: Connection
@@ -31,11 +31,20 @@ export class SqliteConversations implements Conversations {
     return row === undefined ? undefined : withoutNulls<Conversation>(row)
   }
 
-  async list(agent?: string): Promise<Conversation[]> {
-    const { clause, values } = where([['agent = ?', agent]])
+  async list({ agent, status, before, limit = ALL }: ConversationFilter = {}): Promise<Conversation[]> {
+    const last = before === undefined ? undefined : await this.get(before)
+    if (before !== undefined && last === undefined) return []
+    const { clause, values } = where([
+      ['agent = ?', agent],
+      [`${STATUS} IN (SELECT value FROM json_each(?))`, status && JSON.stringify(status)],
+      // Lets the index find the place; of those of the same moment, the ids behind it.
+      ['updated_at <= ?', last?.updatedAt],
+      [BEHIND, last?.id],
+    ])
     const rows = await this.#ledger.all<Nullable<Conversation>>(
-      `${SELECT} ${clause} ORDER BY updated_at DESC, id`,
+      `${SELECT} ${clause} ORDER BY updated_at DESC, id LIMIT ?`,
       ...values,
+      limit,
     )
     return rows.map((row) => withoutNulls<Conversation>(row))
   }
@@ -101,6 +110,12 @@ export class SqliteConversations implements Conversations {
 // --- internal ---
 
 const ALL = Number.MAX_SAFE_INTEGER
+
+const STATUS = "COALESCE(CASE WHEN json_valid(state) THEN json_extract(state, '$.status') END, 'working')"
+
+const BEHIND =
+  'EXISTS (SELECT 1 FROM conversations AS last WHERE last.id = ? ' +
+  'AND (conversations.updated_at < last.updated_at OR conversations.id > last.id))'
 
 const SELECT =
   'SELECT id, agent, title, created_at AS createdAt, updated_at AS updatedAt, state FROM conversations'

@@ -97,12 +97,32 @@ export function workSuite(name: string, place: NewPlace): void {
     )
     expect(await store.conversations.update('none', { updatedAt: 20 })).toBe(false)
     await store.conversations.say('c', { role: 'user', content: '1', createdAt: 30 })
-    expect(await store.conversations.list('cto')).toEqual([
+    expect(await store.conversations.list({ agent: 'cto' })).toEqual([
       { ...conversation, title: 'Code', state: '{"step":2}', updatedAt: 30 },
     ])
     expect(await store.conversations.remove('c')).toBe(true)
     expect(await store.conversations.remove('c')).toBe(false)
     expect(await store.conversations.get('c')).toBeUndefined()
     expect(await store.conversations.messages('c')).toEqual([])
+  })
+
+  test(`${name}: conversations are listed page by page, and by what is done in them`, async () => {
+    const { store } = await place()
+    const { conversations } = store
+    const states = ['{"status":"idle"}', '{"status":"working"}', 'no JSON', '{"status":"ended"}', '{}']
+    // Two of the same moment.
+    for (const [at, state] of states.entries())
+      await conversations.add({ ...conversation, id: `c${at}`, updatedAt: Math.min(at, 3), state })
+    const ids = async (filter: Parameters<typeof conversations.list>[0]) =>
+      (await conversations.list(filter)).map(({ id }) => id).join(' ')
+    expect(await ids({})).toBe('c3 c4 c2 c1 c0')
+    expect(await ids({ limit: 2 })).toBe('c3 c4')
+    expect(await ids({ limit: 1, before: 'c3' })).toBe('c4')
+    expect(await ids({ limit: 2, before: 'c4' })).toBe('c2 c1')
+    expect(await ids({ before: 'c0' })).toBe('')
+    expect(await ids({ before: 'none' })).toBe('')
+    expect(await ids({ status: ['working', 'idle'] })).toBe('c4 c2 c1 c0')
+    expect(await ids({ status: ['working'], before: 'c4', limit: 1, agent: 'cto' })).toBe('c2')
+    expect(await ids({ agent: 'cfo' })).toBe('')
   })
 }

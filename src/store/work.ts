@@ -57,11 +57,21 @@ export interface Message {
   readonly createdAt: number
 }
 
+/** Which conversations; all that is given must hold. */
+export interface ConversationFilter {
+  readonly agent?: string | undefined
+  /** What `status` in its state is; a state that says nothing of it counts as `working`. */
+  readonly status?: readonly string[] | undefined
+  /** Those that stand behind this one in the list. */
+  readonly before?: string | undefined
+  readonly limit?: number | undefined
+}
+
 export interface Conversations {
   add(conversation: Conversation): Promise<void>
   get(id: string): Promise<Conversation | undefined>
   /** Latest first. */
-  list(agent?: string): Promise<Conversation[]>
+  list(filter?: ConversationFilter): Promise<Conversation[]>
   update(
     id: string,
     change: { readonly title?: string; readonly state?: string; readonly updatedAt: number },

@@ -210,6 +210,18 @@ test.each(['anthropic', 'openai'])(
       forgotten: true,
     })
     expect((await api.call('GET', '/api/conversations')).conversations).toEqual([])
+
+    // Page by page.
+    const made: string[] = []
+    for (let count = 0; count < 3; count++) made.push((await api.call('POST', '/api/conversations', {})).id)
+    const first = await api.call('GET', '/api/conversations?limit=2')
+    expect(first.conversations).toHaveLength(2)
+    const rest = await api.call('GET', `/api/conversations?limit=2&before=${first.next}`)
+    expect(rest.next).toBeUndefined()
+    expect([...first.conversations, ...rest.conversations].map((one: Answer) => one.id).sort()).toEqual(
+      made.sort(),
+    )
+    expect((await api.call('GET', '/api/conversations?limit=none')).status).toBe(400)
   },
 )
 
@@ -294,10 +306,11 @@ test('[D16][E1] killed again and again at any moment: each thing is done at most
   for (let count = 0; count < 6; count++) {
     const text = `thing-${count}`
     const before = notes().length
+    const asked = models.asked.length
     await apiOf(gateway).call('POST', `/api/conversations/${id}/messages`, { text })
     said.push(text)
     // At another moment each time: at once, when the model is asked, when the tool was called.
-    const moments = [() => true, () => models.asked.length > count, () => notes().length > before]
+    const moments = [() => true, () => models.asked.length > asked, () => notes().length > before]
     await until(moments[count % 3] ?? (() => true))
     await gateway.end('SIGKILL')
     gateway = await up(sandbox, config, { env: ENV })

@@ -153,3 +153,64 @@ test('[E1] a conversation of an agent that is no more ends its turn, and nothing
   expect((await faultOf(second.conversations.post(id, 'Still there?'))).code).toBe(turn?.code)
   expect(only(await entriesOf(second, id), 'user')).toHaveLength(1)
 })
+
+test('[D16][E1] without a model what was left is only looked at, and gone on with when there is one', async () => {
+  const { open, sandbox } = place()
+  const config = { servers: {}, agents: { ada: {} } }
+  const hangs: ScriptStep = ({ signal }) =>
+    new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+  const first = await open(config, { models: models(hangs) })
+  const { id } = await first.conversations.create()
+  await first.conversations.post(id, 'Important.')
+  await first.close()
+
+  const second = await open(config)
+  expect((await second.conversations.list()).map(({ status }) => status)).toEqual(['working'])
+  expect((await second.conversations.get(id)).messages.map(({ role }) => role)).toEqual(['user'])
+  expect((await faultOf(second.conversations.post(id, 'Hello?'))).code).toBe('MODEL_REFUSED')
+  expect((await second.conversations.get(id)).messages.map(({ role }) => role)).toEqual(['user'])
+  const name = sandbox.write('script.json', JSON.stringify([{ text: 'Here I am.' }]))
+  await second.servers.apply({ ...config, agent: { model: { provider: 'scripted', name } } } as never)
+  await until(async () => (await second.conversations.get(id)).status === 'idle')
+  const entries = await entriesOf(second, id)
+  expect(entries.map(({ role }) => role)).toEqual(['user', 'assistant', 'turn'])
+  expect(only(entries, 'turn')).toMatchObject([{ reason: 'done' }])
+})
+
+test('[E1] conversations are listed page by page, looked at by anybody, and never all read for a turn', async () => {
+  const { open } = place()
+  const options = { models: models(() => ({ text: 'ok' })) }
+  const hub = await open(agents('never'), options)
+  const ids: string[] = []
+  for (let count = 0; count < 14; count++) ids.push((await hub.conversations.create()).id)
+  const [first = ''] = ids
+  await hub.conversations.post(first, 'one')
+  await hub.conversations.settled(first)
+  const { conversations } = hub.store
+  const limits: (number | undefined)[] = []
+  const list = conversations.list.bind(conversations)
+  conversations.list = (filter) => {
+    limits.push(filter?.limit)
+    return list(filter)
+  }
+  await hub.conversations.post(first, 'two')
+  await hub.conversations.settled(first)
+  expect(limits).toEqual([11])
+
+  const seen: string[] = []
+  for (let page = await hub.conversations.list({ limit: 5 }); page.length > 0; ) {
+    expect(page.length).toBeLessThanOrEqual(5)
+    seen.push(...page.map(({ id }) => id))
+    page = await hub.conversations.list({ limit: 5, before: seen.at(-1) })
+  }
+  expect(seen[0]).toBe(first)
+  expect([...seen].sort()).toEqual([...ids].sort())
+  const { messages } = await hub.conversations.get(first, { after: 3, limit: 2 })
+  expect(messages.map(({ role, seq }) => [role, seq])).toEqual([
+    ['user', 4],
+    ['assistant', 5],
+  ])
+  // Another process may look, too, while this one runs them.
+  const other = await open(agents('never'), { ...options, start: false })
+  expect(await other.conversations.list({ limit: 1 })).toMatchObject([{ id: first }])
+})

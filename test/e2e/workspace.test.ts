@@ -63,6 +63,22 @@ test('[E2] reading is let through, writing and the terminal ask, and all of it i
   for (const { energy } of ended) expect(energy).toBeGreaterThan(0)
 })
 
+test('[E2] a workspace that was not there is looked for again with the next configuration', async () => {
+  const { sandbox, open } = place()
+  const root = sandbox.path('later')
+  const config = { servers: {}, agents: AGENTS, agent: { as: 'ada', workspace: root } }
+  const hub = await open(config)
+  expect(await codeOf(hub.as('ada').call('read_file', { path: '.' }))).toBe('TOOL_UNKNOWN')
+  mkdirSync(root)
+  await hub.servers.apply(config)
+  await until(() =>
+    hub
+      .as('ada')
+      .tools()
+      .some(({ address }) => address === 'read_file'),
+  )
+})
+
 test('[E2] a command asks even where nothing else does, until a person wants their answer remembered', async () => {
   const { sandbox, open } = place()
   const root = sandbox.path('notes')
@@ -83,9 +99,17 @@ test('[E2] a command asks even where nothing else does, until a person wants the
 
 test('[E2] paths that lead out are told to the model as a failed tool, and cost no more than a try', async () => {
   const { hub } = await held()
-  const result = await hub.as('ada').call('read_file', { path: '../../etc/passwd' })
+  const ada = hub.as('ada')
+  await ada.call('read_file', { path: 'a.txt' })
+  const result = await ada.call('read_file', { path: '../../etc/passwd' })
   expect(result.isError).toBe(true)
   expect(result.text).toContain('is not in the workspace')
+  await hub.flush()
+  const [out, inside] = await hub.calls.list({ agent: 'ada' })
+  expect([out?.outcome, inside?.outcome]).toEqual(['error', 'ok'])
+  expect(out?.energy).toBeGreaterThan(0)
+  // What a call takes without the time it ran for, which is all that a try can be.
+  expect(out?.energy).toBeLessThan(2)
 })
 
 test('[E2] a command that is cancelled is gone with all it started', async () => {
