@@ -7,10 +7,10 @@ import type { Model } from './model.ts'
 import { scriptedModel } from './scripted.ts'
 
 /** The model that gives the answers in a file, one after another. */
-export function scriptedFile(path: string | undefined): Model | Fault {
+export function scriptedFile(path: string | undefined, which: 'model' | 'cheap'): Model | Fault {
   if (path === undefined)
     return new Fault('MODEL_REFUSED', 'a scripted model needs a script', {
-      hint: 'set `agent.model.name` to a JSON file with a list of answers',
+      hint: `set \`agent.${which}.name\` to a JSON file with a list of answers`,
     })
   try {
     return scriptedModel(script.parse(JSON.parse(readFileSync(path, 'utf8'))), 'file')

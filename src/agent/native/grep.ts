@@ -7,10 +7,14 @@ import { Fault } from '../../base/fault.ts'
 import { matchesGlob } from '../../base/glob.ts'
 import type { NativeTool } from '../../registry/native.ts'
 import { readStart, textIn } from './text.ts'
-import { filesUnder } from './walk.ts'
+import { filesUnder, MOST_ENTRIES } from './walk.ts'
 import type { Workspace } from './workspace.ts'
 
-export function grepTool(workspace: Workspace): NativeTool {
+/** `most`: entries of folders that are looked at. */
+export function grepTool(
+  workspace: Workspace,
+  { most = MOST_ENTRIES }: { readonly most?: number } = {},
+): NativeTool {
   return {
     name: 'grep',
     description:
@@ -34,7 +38,10 @@ export function grepTool(workspace: Workspace): NativeTool {
       const search = new Search(await compile(wanted), wanted.limit ?? 100, signal)
       const start = await workspace.open(wanted.path ?? '.')
       await start.handle.close()
-      const files = start.stats.isFile() ? [start.path] : filesUnder(workspace.root, start.path, signal)
+      const onMore = () => search.end(`there are more than ${most} files and folders`)
+      const files = start.stats.isFile()
+        ? [start.path]
+        : filesUnder(workspace.root, start.path, { signal, most, onMore })
       for await (const file of files) {
         if (wanted.files !== undefined && !matchesGlob(wanted.files, basename(file))) continue
         if (!(await search.file(workspace, file))) break
@@ -54,6 +61,8 @@ const LONGEST_TIME = 20_000
 /** Characters of a line that is searched, and of one that is shown. */
 const LINE_SEARCHED = 10_000
 const LINE_SHOWN = 400
+/** Steps that one line may take, about 70 milliseconds: nothing else has its turn meanwhile. */
+const MOST_STEPS = 1_000_000
 /** Milliseconds of work before others have their turn. */
 const TURN = 10
 
@@ -83,6 +92,8 @@ async function compile({ pattern, ignore_case: ignoreCase }: Wanted): Promise<RE
 class Search {
   readonly #pattern: RE2JS
   readonly #limit: number
+  /** Each part of the pattern may be tried at each character, so the more there is of it, the shorter a line may be. */
+  readonly #longest: number
   readonly #signal: AbortSignal
   readonly #began = performance.now()
   readonly #found: string[] = []
@@ -96,6 +107,7 @@ class Search {
   constructor(pattern: RE2JS, limit: number, signal: AbortSignal) {
     this.#pattern = pattern
     this.#limit = limit
+    this.#longest = Math.min(LINE_SEARCHED, Math.floor(MOST_STEPS / pattern.programSize()))
     this.#signal = signal
   }
 
@@ -110,8 +122,8 @@ class Search {
       if (performance.now() - this.#turn > TURN) await this.#yield()
       if (this.#ended !== undefined) return false
       // Not cut: the end of a line is something that patterns ask for.
-      if (line.length > LINE_SEARCHED) this.#long += 1
-      if (line.length > LINE_SEARCHED || !this.#pattern.test(line)) continue
+      if (line.length > this.#longest) this.#long += 1
+      if (line.length > this.#longest || !this.#pattern.test(line)) continue
       if (this.#found.length >= this.#limit) {
         this.#ended = `there are more than ${this.#limit} lines`
         return false
@@ -121,8 +133,13 @@ class Search {
     return true
   }
 
+  /** Not everything is searched, for this reason. */
+  end(why: string): void {
+    this.#ended ??= why
+  }
+
   answer(): string {
-    const long = this.#long === 0 ? [] : [`${this.#long} lines are longer than ${LINE_SEARCHED} characters`]
+    const long = this.#long === 0 ? [] : [`${this.#long} lines are longer than ${this.#longest} characters`]
     const left = [...(this.#ended === undefined ? [] : [this.#ended]), ...long]
     const ended = left.length === 0 ? '' : `\n[not everything was searched: ${left.join('; ')}]`
     const { length } = this.#found

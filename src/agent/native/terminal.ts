@@ -9,6 +9,8 @@ import type { Ledger } from '../../connect/process/ledger.ts'
 import { newMarker } from '../../connect/process/marker.ts'
 import type { ServerProcess } from '../../connect/process/server-process.ts'
 import { startProcess } from '../../connect/process/spawn.ts'
+import { startOf } from '../../connect/process/table.ts'
+import { ProcessTree } from '../../connect/process/tree.ts'
 import type { NativeTool } from '../../registry/native.ts'
 import { Clipped } from './clipped.ts'
 import type { Workspace } from './workspace.ts'
@@ -41,15 +43,21 @@ export function terminalTool(workspace: Workspace, { env, ledger }: TerminalOpti
     run: async (args, { signal }) => {
       const { command, timeout = 60 } = args as { command: string; timeout?: number }
       signal.throwIfAborted()
+      const marker = newMarker()
       const running = await startProcess({
         command: '/bin/sh',
         // Both outputs in the order they were written in. The command is no word of this line, so nothing in it can end it.
         args: ['-c', 'exec 2>&1; eval "$1"', 'sh', command],
         cwd: workspace.root,
-        env: childEnvironment(env, { TERM: 'dumb' }, newMarker()),
+        env: childEnvironment(env, { TERM: 'dumb' }, marker),
         ledger,
       })
-      return ended(running, Math.min(timeout, LONGEST) * 1000, signal)
+      const watch = watchTree(running.pid, marker)
+      try {
+        return await ended(running, Math.min(timeout, LONGEST) * 1000, signal)
+      } finally {
+        await watch.end()
+      }
     },
   }
 }
@@ -59,6 +67,38 @@ export function terminalTool(workspace: Workspace, { env, ledger }: TerminalOpti
 const LONGEST = 600
 /** A little longer than it takes to end what a process left running. */
 const LINGER = 4000
+
+/** Milliseconds between two looks; the first ones are quick, since most commands are. */
+const FIRST_LOOK = 20
+const LAST_LOOK = 500
+const KILLING = 1000
+
+/**
+ * Looks again and again who belongs to a command while it runs. Whoever leaves its group and drops its mark (`env -i setsid`)
+ * is found by its parents alone, and those are gone when the command has ended.
+ */
+function watchTree(pid: number, marker: string): { end(): Promise<void> } {
+  const started = startOf(pid)
+  // It has ended, and somebody asked for its result already.
+  if (started === undefined) return { end: async () => {} }
+  const tree = new ProcessTree({ leader: { pid, started }, marker, since: started })
+  let timer: NodeJS.Timeout | undefined
+  let over = false
+  const look = async (pause: number) => {
+    await tree.members()
+    if (!over) timer = setTimeout(() => begin(Math.min(2 * pause, LAST_LOOK)), pause)
+  }
+  // After a look that failed the one before is all that is known.
+  const begin = (pause: number) => void look(pause).catch(() => undefined)
+  begin(FIRST_LOOK)
+  return {
+    end: async () => {
+      over = true
+      clearTimeout(timer)
+      if ((await tree.members()).length > 0) await tree.kill(KILLING)
+    },
+  }
+}
 
 async function ended(running: ServerProcess, timeout: number, signal: AbortSignal): Promise<object> {
   const output = new Clipped()

@@ -6,7 +6,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Fault } from '../../base/fault.ts'
 import { learnSecret } from '../../base/redact.ts'
 import { Clipped } from './clipped.ts'
+import { grepTool } from './grep.ts'
 import { workspaceTools } from './tools.ts'
+import { Workspace } from './workspace.ts'
 
 let root: string
 
@@ -90,6 +92,28 @@ test('[E2] a pattern that ruins other engines is searched in linear time, and ca
   await expect(searching).rejects.toThrow('enough')
 })
 
+test('[E2] a search that gives up says so, and what it found', async () => {
+  for (let count = 0; count < 8; count++) writeFileSync(join(root, `f${count}`), 'needle\n')
+  const search = async (most: number) =>
+    String(
+      await grepTool(new Workspace({ root }), { most }).run(
+        { pattern: 'needle' },
+        { agent: 'one', signal: new AbortController().signal },
+      ),
+    )
+  const cut = await search(5)
+  expect(cut.match(/: needle/g)).toHaveLength(5)
+  expect(cut).toContain('[not everything was searched: there are more than 5 files and folders]')
+  expect(await search(8)).not.toContain('not everything')
+})
+
+test('[E2] the more complicated a pattern, the shorter a line that is searched at once', async () => {
+  writeFileSync(join(root, 'long'), `${'ab'.repeat(4500)}\n`)
+  const { text } = await call('grep', { pattern: '[ab]*a[ab]{440}[cd]' })
+  expect(text).toMatch(/1 lines are longer than 2\d{3} characters/)
+  expect((await call('grep', { pattern: '[ab]+' })).text).toContain('long:1')
+})
+
 test('[E2] the terminal runs in the workspace, with both outputs, a status and no secrets', async () => {
   const ran = await call('terminal', { command: 'pwd; echo oops >&2; exit 3' })
   expect(ran).toEqual({ text: `${root}\noops\n[It ended with status 3.]`, isError: false })
@@ -133,6 +157,13 @@ test('[E2] on timeout and when it is stopped everything a command started ends',
 
 test('what a command leaves running in the background ends with it', async () => {
   const { text } = await call('terminal', { command: 'sleep 604 & echo $!' })
+  expect(isAlive(Number.parseInt(text, 10))).toBe(false)
+})
+
+test('[E2] what leaves the group and drops its mark is ended, too, when it was seen', async () => {
+  const { text } = await call('terminal', {
+    command: 'env -i setsid sleep 605 > /dev/null 2>&1 & echo $!; sleep 1',
+  })
   expect(isAlive(Number.parseInt(text, 10))).toBe(false)
 })
 

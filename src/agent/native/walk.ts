@@ -4,9 +4,23 @@
 import { opendir } from 'node:fs/promises'
 import { join } from 'node:path'
 
+export const MOST_ENTRIES = 100_000
+
+export interface Walk {
+  readonly signal: AbortSignal
+  /** How many entries of folders are looked at. */
+  readonly most?: number | undefined
+  /** Told when there were more. */
+  onMore?(): void
+}
+
 /** Relative paths of plain files, folder by folder in the order of their names. */
-export async function* filesUnder(root: string, start: string, signal: AbortSignal): AsyncGenerator<string> {
-  let left = MOST_ENTRIES
+export async function* filesUnder(
+  root: string,
+  start: string,
+  { signal, most = MOST_ENTRIES, onMore }: Walk,
+): AsyncGenerator<string> {
+  let left = most
   const folders = [start]
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     const found: { name: string; isFolder: boolean }[] = []
@@ -14,7 +28,7 @@ export async function* filesUnder(root: string, start: string, signal: AbortSign
       for await (const entry of await opendir(join(root, folder))) {
         signal.throwIfAborted()
         left -= 1
-        if (left < 0) return
+        if (left < 0) break
         if (entry.isFile() || (entry.isDirectory() && !SKIPPED.has(entry.name)))
           found.push({ name: entry.name, isFolder: entry.isDirectory() })
       }
@@ -25,13 +39,15 @@ export async function* filesUnder(root: string, start: string, signal: AbortSign
     }
     found.sort((one, other) => (one.name < other.name ? -1 : 1))
     for (const { name, isFolder } of found) if (!isFolder) yield join(folder, name)
+    if (left < 0) {
+      onMore?.()
+      return
+    }
     for (const { name, isFolder } of found.reverse()) if (isFolder) folders.push(join(folder, name))
   }
 }
 
 // --- internal ---
-
-const MOST_ENTRIES = 100_000
 
 /** Large, and not written by people. */
 const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules'])

@@ -254,6 +254,8 @@ test('nothing is written where other programs look for what to run, nor where Bu
   tools = toolsIn(root, [join(root, 'state'), join(root, 'not-there-yet')])
   for (const path of [
     '.git/hooks/pre-commit',
+    '.GIT/hooks/pre-commit',
+    'sub/.Busbar/local.yaml',
     'sub/.git/config',
     '.busbar/local.yaml',
     'state/x',

@@ -70,7 +70,8 @@ export class Workspace {
     const target = await this.#resolve(path)
     if (target === this.root) throw new Fault('NO_ACCESS', `${shown(path)} is a folder`)
     const name = this.name(target)
-    const inner = name.split(sep).find((part) => UNWRITABLE.has(part))
+    // However it is written: not every disk tells cases apart.
+    const inner = name.split(sep).find((part) => UNWRITABLE.has(part.toLowerCase()))
     if (inner !== undefined) throw new Fault('NO_ACCESS', `nothing is written to ${inner}`)
     const folder = await this.#folder(dirname(target), path)
     try {

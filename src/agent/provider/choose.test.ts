@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
 import { Fault } from '../../base/fault.ts'
 import { modelsFrom } from '../providers.ts'
 import { type AgentModels, type Choices, chooseModels } from './choose.ts'
@@ -75,4 +78,36 @@ test('[E1] what is missing is named with its remedy', () => {
     expect(found).toBeInstanceOf(Fault)
     expect(found).toMatchObject({ code: 'MODEL_REFUSED', hint: expect.stringMatching(remedy) })
   }
+})
+
+test('either model may be a script while the other one is asked over the network', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'busbar-script-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const script = (text: string) => {
+    const name = join(folder, text)
+    writeFileSync(name, JSON.stringify([{ text }]))
+    return { provider: 'scripted' as const, name }
+  }
+  const env = { ANTHROPIC_API_KEY: 'a' }
+  const names = (settings: AgentModels) => {
+    const found = modelsFrom(settings, env)
+    return found instanceof Fault ? found.hint : [found.normal.name, found.cheap.name]
+  }
+  const one = script('one')
+  expect(names({ cheap: one })).toEqual(['anthropic/claude-sonnet-4-6', 'scripted/file'])
+  expect(names({ model: one, cheap: { provider: 'anthropic' } })).toEqual([
+    'scripted/file',
+    'anthropic/claude-haiku-4-5',
+  ])
+  expect(
+    names({ model: one, cheap: { provider: 'openai', baseUrl: 'http://127.0.0.1:9/v1', name: 'q' } }),
+  ).toEqual(['scripted/file', 'openai/q'])
+  expect(names({ cheap: { provider: 'scripted' } })).toContain('agent.cheap.name')
+  expect(names({ model: one, cheap: { provider: 'openai' } })).toContain('OPENAI_API_KEY')
+  const both = modelsFrom({ model: one }, {})
+  expect(both).toMatchObject({ normal: { name: 'scripted/file' } })
+  expect(!(both instanceof Fault) && both.normal === both.cheap).toBe(true)
+  // A name alone is another script.
+  const two = modelsFrom({ model: one, cheap: { name: script('two').name } }, {})
+  expect(!(two instanceof Fault) && two.normal !== two.cheap).toBe(true)
 })
