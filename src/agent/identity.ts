@@ -21,3 +21,13 @@ export function defaultAgent({ agent, lead, agents }: Config): string {
     },
   )
 }
+
+/** The same; undefined where somebody has to say which one. */
+export function likelyAgent(config: Config): string | undefined {
+  try {
+    return defaultAgent(config)
+  } catch (error) {
+    if (error instanceof Fault) return undefined
+    throw error
+  }
+}

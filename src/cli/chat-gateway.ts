@@ -46,8 +46,13 @@ function lineOf(places: Places, signal: AbortSignal): ChatLine {
   const conversation = (id: string) => `/api/conversations/${encodeURIComponent(id)}`
   return {
     outlives: true,
-    create: async (agent) =>
-      (await ask<{ id: string }>('POST', '/api/conversations', agent === undefined ? {} : { agent })).id,
+    prepare: async () => {},
+    create: (agent) =>
+      ask<Answer<'POST /api/conversations'>>(
+        'POST',
+        '/api/conversations',
+        agent === undefined ? {} : { agent },
+      ),
     list: async (before) => {
       const query = new URLSearchParams({ limit: '1000', ...(before === undefined ? {} : { before }) })
       const path = `/api/conversations?${query}`

@@ -4,11 +4,17 @@
 import { clearScreenDown, createInterface, cursorTo, type Interface, moveCursor } from 'node:readline'
 import { Writable } from 'node:stream'
 
+/** A line, and what it was asked for: that of the prompt under which it was ended; undefined where there was none. */
+export interface ChatText {
+  readonly text: string
+  readonly about?: string | undefined
+}
+
 export interface ChatInput {
   /** The next line; undefined when there are no more. */
-  next(): Promise<string | undefined>
-  /** Asks for one; takes the place of an earlier prompt. */
-  prompt(text: string): void
+  next(): Promise<ChatText | undefined>
+  /** Asks for one; takes the place of an earlier prompt. What was begun under one about something else is no answer to it. */
+  prompt(text: string, about?: string): void
   /** Takes the prompt away, for something else to be written. */
   hide(): void
   close(): void
@@ -23,6 +29,9 @@ export function chatInput(terminal: boolean, onInterrupt: () => void): ChatInput
     return { next: () => queue.next(), prompt: () => {}, hide: () => {}, close: () => lines.close() }
   }
   let shown = false
+  let about: string | undefined
+  /** What was begun when something was asked, for afterwards. */
+  let begun = ''
   const output = new Writable({
     write: (chunk, _, done) => {
       if (shown) process.stderr.write(chunk)
@@ -35,13 +44,16 @@ export function chatInput(terminal: boolean, onInterrupt: () => void): ChatInput
   process.stderr.on('resize', resized)
   const lines = createInterface({ input: process.stdin, output, terminal: true })
   queue.follow(lines, () => {
+    const asked = shown ? about : undefined
     shown = false
+    return asked
   })
   lines.on('SIGINT', onInterrupt)
   return {
     next: () => queue.next(),
-    prompt: (text) => {
+    prompt: (text, next) => {
       hide()
+      if (next !== about) exchange(next)
       shown = true
       lines.setPrompt(text)
       lines.prompt(true)
@@ -52,6 +64,17 @@ export function chatInput(terminal: boolean, onInterrupt: () => void): ChatInput
       process.stderr.off('resize', resized)
       lines.close()
     },
+  }
+
+  /** Keys that were meant for one thing are not taken for another. */
+  function exchange(next: string | undefined): void {
+    if (about === undefined) begun = lines.line
+    lines.write(null, { ctrl: true, name: 'e' })
+    lines.write(null, { ctrl: true, name: 'u' })
+    about = next
+    if (next !== undefined) return
+    lines.write(begun)
+    begun = ''
   }
 
   function hide(): void {
@@ -67,22 +90,20 @@ export function chatInput(terminal: boolean, onInterrupt: () => void): ChatInput
 
 /** Lines that nobody has asked for yet, or whoever asked before they came. */
 class Lines {
-  readonly #lines: string[] = []
-  #waiting: ((line: string | undefined) => void) | undefined
+  readonly #lines: ChatText[] = []
+  #waiting: ((line: ChatText | undefined) => void) | undefined
   #over = false
 
-  follow(lines: Interface, heard: () => void = () => {}): void {
-    lines.on('line', (line) => {
-      heard()
-      this.#give(line)
-    })
+  /** `heard` tells what a line is about, at the moment it is ended. */
+  follow(lines: Interface, heard: () => string | undefined = () => undefined): void {
+    lines.on('line', (text) => this.#give({ text, about: heard() }))
     lines.on('close', () => {
       this.#over = true
       this.#waiting?.(undefined)
     })
   }
 
-  next(): Promise<string | undefined> {
+  next(): Promise<ChatText | undefined> {
     const line = this.#lines.shift()
     if (line !== undefined || this.#over) return Promise.resolve(line)
     return new Promise((resolve) => {
@@ -93,7 +114,7 @@ class Lines {
     })
   }
 
-  #give(line: string): void {
+  #give(line: ChatText): void {
     if (this.#waiting) this.#waiting(line)
     else this.#lines.push(line)
   }

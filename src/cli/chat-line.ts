@@ -25,7 +25,10 @@ export interface ChatTool {
 export interface ChatLine {
   /** Whether a turn goes on when this process ends. */
   readonly outlives: boolean
-  create(agent: string | undefined): Promise<string>
+  /** Waits until what an agent can use is known, where that is for this process to wait for. */
+  prepare(agent: string | undefined): Promise<void>
+  /** Begins a conversation, which nobody is to hear of before something is said. */
+  create(agent: string | undefined): Promise<{ readonly id: string; readonly agent: string }>
   /** Some of them, behind the one whose id is given; none when there are no more. */
   list(before?: string): Promise<readonly ConversationView[]>
   get(id: string): Promise<WholeConversation>

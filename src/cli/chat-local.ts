@@ -1,5 +1,6 @@
 // A conversation with an agent that runs in this process, for where no gateway does.
 
+import { defaultAgent } from '../agent/identity.ts'
 import { approvalView } from '../call/approval-view.ts'
 import { type Hub, type HubEvent, hubOf } from '../hub.ts'
 import { energyOfAgents } from '../policy/energy-report.ts'
@@ -39,11 +40,8 @@ const BY = 'terminal'
 function lineOf({ out }: Session, hub: Hub): ChatLine {
   return {
     outlives: false,
-    create: async (agent) => {
-      const conversation = await hub.conversations.create({ agent })
-      await ready(hub, conversation.agent)
-      return conversation.id
-    },
+    prepare: (agent) => ready(hub, agent ?? defaultAgent(hub.snapshot.config)),
+    create: (agent) => hub.conversations.create({ agent }),
     list: (before) => hub.conversations.list({ before, limit: PAGE }),
     get: (id) => hub.conversations.get(id),
     post: async (id, text) => void (await hub.conversations.post(id, text)),

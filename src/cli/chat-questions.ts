@@ -20,9 +20,10 @@ export class ChatQuestions {
     this.#screen = screen
   }
 
-  /** What to ask for in the next line; undefined when nothing is open. */
-  get prompt(): string | undefined {
-    return this.#open.length === 0 ? undefined : PROMPT
+  /** What to ask for in the next line, and about which question; undefined when nothing is open. */
+  get prompt(): { readonly text: string; readonly about: string } | undefined {
+    const [first] = this.#open
+    return first && { text: PROMPT, about: first.id }
   }
 
   /** A use waits for the answer. Without somebody to ask here, they are told where it can be given. */
@@ -48,10 +49,13 @@ export class ChatQuestions {
     if (at === 0 && this.#open.length > 0) this.#show()
   }
 
-  /** Takes a line for an answer. */
-  async answer(text: string): Promise<void> {
-    const [approval] = this.#open
-    if (approval === undefined) return
+  /** Takes a line for the answer to the question that it was asked for, and to no other. */
+  async answer(id: string, text: string): Promise<void> {
+    const approval = this.#open.find((open) => open.id === id)
+    if (approval === undefined) {
+      this.#screen.note('that question is answered already, or its time is over')
+      return
+    }
     const word = text.trim().toLowerCase()
     if (word === 'v' || word === 'view') {
       this.#screen.lines(approvalLines(this.#out, approval, { full: true }))

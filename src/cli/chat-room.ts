@@ -3,7 +3,7 @@
 import type { WholeConversation } from '../agent/conversation.ts'
 import type { Turn } from '../agent/entries.ts'
 import { Fault } from '../base/fault.ts'
-import type { ChatInput } from './chat-input.ts'
+import type { ChatInput, ChatText } from './chat-input.ts'
 import type { ChatEvent, ChatLine } from './chat-line.ts'
 import { ChatQuestions } from './chat-questions.ts'
 import { ChatScreen } from './chat-screen.ts'
@@ -12,7 +12,12 @@ import type { Session } from './session.ts'
 export interface RoomOptions {
   readonly session: Session
   readonly line: ChatLine
-  readonly conversation: WholeConversation
+  /** One to go on with; else one is begun with the first thing that is said. */
+  readonly conversation: WholeConversation | undefined
+  /** In whose name one is begun, if the person said so. */
+  readonly agent: string | undefined
+  /** Who will probably answer, until that is known. */
+  readonly likely: string | undefined
   /** Whether a person sits at it. */
   readonly terminal: boolean
 }
@@ -20,16 +25,19 @@ export interface RoomOptions {
 export class ChatRoom {
   readonly #session: Session
   readonly #line: ChatLine
-  readonly #id: string
-  readonly #agent: string
+  readonly #wanted: string | undefined
+  /** Of the conversation, once there is one. */
+  #id: string | undefined
+  #agent: string | undefined
   readonly #terminal: boolean
   readonly #screen: ChatScreen
   readonly #questions: ChatQuestions
   readonly #left = new Latch<undefined>()
   #input: ChatInput | undefined
   #state: 'idle' | 'working' | 'stopping' | 'over' = 'idle'
-  /** The last entry that was shown. */
+  /** The last entry that was shown, and the last of those that were there before. */
   #seen = 0
+  readonly #recalled: number
   #settled = new Latch<void>()
   #leaving = false
   /** How the last turn failed. */
@@ -38,17 +46,20 @@ export class ChatRoom {
   /** Events are shown one after another, though some need an answer of the other end first. */
   #showing: Promise<void> = Promise.resolve()
 
-  constructor({ session, line, conversation, terminal }: RoomOptions) {
+  constructor({ session, line, conversation, agent, likely, terminal }: RoomOptions) {
     this.#session = session
     this.#line = line
-    this.#id = conversation.id
-    this.#agent = conversation.agent
+    this.#wanted = agent
+    this.#id = conversation?.id
+    this.#agent = conversation?.agent ?? likely
     this.#terminal = terminal
     this.#screen = new ChatScreen(session.out, terminal)
     this.#questions = new ChatQuestions(session.out, line, this.#screen)
-    this.#seen = conversation.messages.at(-1)?.seq ?? 0
-    this.#screen.recall(conversation)
-    if (conversation.status === 'working') this.#state = 'working'
+    this.#recalled = conversation?.messages.at(-1)?.seq ?? 0
+    this.#seen = this.#recalled
+    if (conversation === undefined) this.#screen.welcome()
+    else this.#screen.recall(conversation)
+    if (conversation?.status === 'working') this.#state = 'working'
   }
 
   /** Until the person leaves, the input ends or the conversation does. */
@@ -63,9 +74,9 @@ export class ChatRoom {
       while (!signal.aborted) {
         if (!this.#terminal) await Promise.race([this.#idle(), this.#left.promise])
         if (this.#leaving || this.#state === 'over') break
-        const text = await Promise.race([input.next(), this.#left.promise])
-        if (text === undefined) break
-        await this.#hear(text).catch((error: unknown) => this.#mend(error))
+        const line = await Promise.race([input.next(), this.#left.promise])
+        if (line === undefined) break
+        await this.#hear(line).catch((error: unknown) => this.#mend(error))
       }
       // The input ended; what was said last is still being answered.
       if (!this.#terminal && !signal.aborted) await Promise.race([this.#idle(), this.#left.promise])
@@ -74,7 +85,7 @@ export class ChatRoom {
       signal.removeEventListener('abort', leave)
       input.hide()
       if (this.#isWorking && this.#broken === undefined && (!this.#line.outlives || signal.aborted))
-        await this.#line.stop(this.#id)
+        await this.#stop()
     }
     if (this.#broken !== undefined) throw this.#broken
     if (this.#isWorking && this.#line.outlives && !signal.aborted)
@@ -87,7 +98,7 @@ export class ChatRoom {
     if (this.#state === 'working') {
       this.#state = 'stopping'
       this.#write(() => this.#screen.note('stopping; once more to leave'))
-      void this.#line.stop(this.#id).catch((error: unknown) => this.#fail(error))
+      void this.#stop().catch((error: unknown) => this.#fail(error))
     } else if (this.#state === 'idle' && !this.#warned) {
       this.#warned = true
       this.#write(() => this.#screen.note('once more to leave'))
@@ -107,6 +118,10 @@ export class ChatRoom {
     return this.#state === 'working' || this.#state === 'stopping'
   }
 
+  async #stop(): Promise<void> {
+    if (this.#id !== undefined) await this.#line.stop(this.#id)
+  }
+
   async #tell(event: ChatEvent): Promise<void> {
     if (event.type === 'lost') throw event.fault
     if (event.type === 'reset') return await this.#catchUp()
@@ -115,7 +130,11 @@ export class ChatRoom {
       return
     }
     if (event.id !== this.#id) return
-    if ('seq' in event) this.#seen = Math.max(this.#seen, event.seq)
+    if ('seq' in event) {
+      // Told while what was there was being read.
+      if (event.seq <= this.#recalled) return
+      this.#seen = Math.max(this.#seen, event.seq)
+    }
     this.#write(() => this.#screen.show(event))
     if (event.kind === 'turn-start' && this.#state === 'idle') this.#work()
     else if (event.kind === 'approval') await this.#ask(event.approval)
@@ -127,7 +146,8 @@ export class ChatRoom {
   }
 
   async #turnEnded(turn: Turn): Promise<void> {
-    const energy = this.#terminal ? await this.#line.energy(this.#agent) : undefined
+    const energy =
+      this.#terminal && this.#agent !== undefined ? await this.#line.energy(this.#agent) : undefined
     this.#input?.hide()
     this.#screen.ended(turn, energy)
     this.#failure = turn.reason === 'failed' ? faultOf(turn) : undefined
@@ -146,10 +166,10 @@ export class ChatRoom {
     this.#settled = new Latch()
   }
 
-  async #hear(text: string): Promise<void> {
+  async #hear({ text, about }: ChatText): Promise<void> {
     this.#warned = false
-    if (this.#questions.prompt !== undefined) {
-      await this.#questions.answer(text)
+    if (about !== undefined) {
+      await this.#questions.answer(about, text)
       this.#prompt()
     } else if (text.trim() === '') this.#prompt()
     else if (this.#terminal && text.startsWith('/')) await this.#command(text.trim())
@@ -160,11 +180,20 @@ export class ChatRoom {
     const before = this.#state
     if (before === 'idle') this.#work()
     try {
-      await this.#line.post(this.#id, text)
+      await this.#line.post(this.#id ?? (await this.#begin()), text)
     } catch (error) {
       this.#state = before
       throw error
     }
+  }
+
+  /** Only now: whoever says nothing leaves nothing behind. */
+  async #begin(): Promise<string> {
+    const { id, agent } = await this.#line.create(this.#wanted)
+    this.#id = id
+    this.#agent = agent
+    this.#write(() => this.#screen.began(id, agent))
+    return id
   }
 
   /** A person can try something else; a program is told. */
@@ -180,13 +209,15 @@ export class ChatRoom {
         this.#leave()
         return
       case '/tools':
-        this.#screen.tools(await this.#line.tools(this.#agent))
+        if (this.#agent === undefined) this.#screen.note(NOBODY)
+        else this.#screen.tools(await this.#line.tools(this.#agent))
         break
       case '/energy':
-        this.#screen.energy(await this.#line.energy(this.#agent))
+        if (this.#agent === undefined) this.#screen.note(NOBODY)
+        else this.#screen.energy(await this.#line.energy(this.#agent))
         break
       case '/stop':
-        await this.#line.stop(this.#id)
+        await this.#stop()
         break
       default:
         this.#screen.lines(text === '/help' ? HELP : [`there is no ${JSON.stringify(text)}`, ...HELP])
@@ -196,6 +227,7 @@ export class ChatRoom {
 
   /** Questions of before somebody came back. */
   async #openQuestions(): Promise<void> {
+    if (this.#id === undefined) return
     const { messages } = await this.#line.get(this.#id)
     for (const entry of messages) if (entry.role === 'waiting') await this.#ask(entry.approval)
   }
@@ -206,25 +238,25 @@ export class ChatRoom {
     this.#prompt()
   }
 
-  /** Shows what was missed: texts as they were kept. */
+  /** Shows what was missed: texts as they were kept, what is asked now, and how it ended. */
   async #catchUp(): Promise<void> {
-    const { messages, status } = await this.#line.get(this.#id)
+    if (this.#id === undefined) return
+    const { messages, status, agent, id } = await this.#line.get(this.#id)
     for (const entry of messages.filter(({ seq }) => seq > this.#seen)) {
-      this.#seen = entry.seq
-      if (entry.role === 'said' || (entry.role === 'assistant' && entry.text !== ''))
-        this.#write(() =>
-          this.#screen.show({
-            type: 'conversation',
-            id: this.#id,
-            agent: this.#agent,
-            kind: 'said',
-            seq: entry.seq,
-            text: entry.text,
-          }),
-        )
-      else if (entry.role === 'turn' && this.#isWorking) await this.#turnEnded(entry)
+      const { seq } = entry
+      this.#seen = seq
+      if (entry.role === 'waiting') await this.#ask(entry.approval)
+      if (entry.role !== 'said' && (entry.role !== 'assistant' || entry.text === '')) continue
+      const { text } = entry
+      this.#write(() => this.#screen.show({ type: 'conversation', id, agent, kind: 'said', seq, text }))
     }
-    if (status === 'working' && this.#state === 'idle') this.#work()
+    const last = messages.findLast((entry) => entry.role === 'turn')
+    if (status === 'working') {
+      if (this.#state === 'idle') this.#work()
+    } else if (this.#isWorking && last) await this.#turnEnded(last)
+    if (status !== 'ended') return
+    this.#state = 'over'
+    this.#leave()
   }
 
   /** Writes above the prompt. */
@@ -236,7 +268,7 @@ export class ChatRoom {
 
   #prompt(): void {
     const question = this.#questions.prompt
-    if (question !== undefined) this.#input?.prompt(question)
+    if (question !== undefined) this.#input?.prompt(question.text, question.about)
     else if (this.#state === 'idle' && !this.#leaving) {
       this.#screen.talk()
       this.#input?.prompt('› ')
@@ -263,6 +295,8 @@ class Latch<T> {
     this.resolve = resolve
   })
 }
+
+const NOBODY = 'say something first: then it is known who answers'
 
 const HELP = [
   '/tools   what the agent can use',

@@ -88,11 +88,21 @@ export class ChatScreen {
     this.note(this.#out.style('dim', parts.join(' · ')))
   }
 
+  /** To whoever has said nothing yet. */
+  welcome(): void {
+    if (this.#terminal) this.note(this.#out.style('dim', '/help for help'))
+  }
+
+  began(id: string, agent: string): void {
+    if (this.#out.json) return
+    this.note(this.#out.style('dim', `conversation ${shortId(id)} with ${oneLine(agent)}`))
+  }
+
   /** What was said before, in short, for whoever comes back. */
   recall({ id, agent, messages }: WholeConversation): void {
-    if (this.#out.json) return
-    this.note(this.#out.style('dim', `conversation ${shortId(id)} with ${oneLine(agent)}; /help for help`))
-    if (!this.#terminal) return
+    this.began(id, agent)
+    this.welcome()
+    if (!this.#terminal || this.#out.json) return
     for (const entry of messages.slice(-RECALLED)) {
       if (entry.role === 'user') this.note(`› ${safe(entry.text)}`)
       else if ((entry.role === 'assistant' || entry.role === 'said') && entry.text !== '') {

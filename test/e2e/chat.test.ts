@@ -228,6 +228,17 @@ test('[E1] without a terminal each line is a message, and only answers go to std
   expect(kinds).toEqual(expect.arrayContaining(['message', 'turn-start', 'text', 'answer', 'turn-end']))
 })
 
+test('[E1] whoever says nothing leaves no conversation behind', async () => {
+  const held = await room([say('hello')])
+  const { sandbox, env } = held
+  await up(sandbox, CONFIG, { env })
+  const ran = await sandbox.run(['chat', '--config', 'team.json'], { env, input: '\n' })
+  expect([ran.code, ran.stdout]).toEqual([0, ''])
+  expect(await kept(held)).toEqual([])
+  await sandbox.run(['chat', '--config', 'team.json'], { env, input: 'hi\n' })
+  expect(await kept(held)).toHaveLength(1)
+})
+
 test('[E1] without a model, or with one that refuses, the command says what to do', async () => {
   const held = await room([{ kind: 'refuse', status: 401, message: 'no such key' }])
   const { sandbox, env } = held
@@ -293,19 +304,26 @@ test('[E1] what is said while the agent works reaches it, and a question answere
   expect(await session.ended).toBe(0)
 })
 
-/** All that is kept of conversations, as text. */
-async function listed({ sandbox }: Room): Promise<string> {
+/** What the gateway answers to its owner. */
+async function got({ sandbox }: Room, path: string): Promise<string> {
   const socket = join(sandbox.home, '.local/state/busbar/gateway.sock')
-  const get = (path: string) =>
-    new Promise<string>((resolve, reject) => {
-      const asked = request({ socketPath: socket, path, headers: { host: 'localhost' } }, (response) => {
-        let text = ''
-        response.on('data', (data) => (text += data)).on('end', () => resolve(text))
-      })
-      asked.on('error', reject).end()
+  return await new Promise((resolve, reject) => {
+    const asked = request({ socketPath: socket, path, headers: { host: 'localhost' } }, (response) => {
+      let text = ''
+      response.on('data', (data) => (text += data)).on('end', () => resolve(text))
     })
-  const { conversations } = JSON.parse(await get('/api/conversations'))
-  return await get(`/api/conversations/${conversations[0].id}`)
+    asked.on('error', reject).end()
+  })
+}
+
+async function kept(held: Room): Promise<{ id: string }[]> {
+  return JSON.parse(await got(held, '/api/conversations')).conversations
+}
+
+/** All that is kept of the latest conversation, as text. */
+async function listed(held: Room): Promise<string> {
+  const [latest] = await kept(held)
+  return latest ? await got(held, `/api/conversations/${latest.id}`) : ''
 }
 
 test('[E1] without a terminal a question says where it is answered, and the answer goes on', async () => {

@@ -1,5 +1,6 @@
 // `busbar chat`: a conversation with the built-in agent.
 
+import { likelyAgent } from '../../agent/identity.ts'
 import { type ChatInput, chatInput } from '../chat-input.ts'
 import { type ChatEvent, type ChatLine, findConversation } from '../chat-line.ts'
 import { ChatRoom } from '../chat-room.ts'
@@ -30,16 +31,23 @@ Examples:
     failOnErrors(loaded.snapshot)
     const { active } = loaded
     const release = session.hold()
-    // Told before there is somebody to hear it; nothing of it is about a conversation that begins here.
     let room: ChatRoom | undefined
-    const listener = (event: ChatEvent) => room?.tell(event)
+    // What is told while an earlier conversation is being read may be the end of its turn.
+    const early: ChatEvent[] = []
+    const listener = (event: ChatEvent) => {
+      if (room) room.tell(event)
+      else early.push(event)
+    }
     const work = async (line: ChatLine) => {
-      const id =
-        options.conversation === undefined
-          ? await line.create(options.agent)
-          : await findConversation(line, options.conversation)
+      const { agent } = options
       const terminal = canAsk() && Boolean(process.stdout.isTTY) && !session.out.json
-      room = new ChatRoom({ session, line, conversation: await line.get(id), terminal })
+      const id = options.conversation && (await findConversation(line, options.conversation))
+      if (id === undefined) await line.prepare(agent)
+      const conversation = id === undefined ? undefined : await line.get(id)
+      // The gateway's configuration may be another: who answers there, it decides.
+      const likely = agent ?? likelyAgent(active.config)
+      room = new ChatRoom({ session, line, conversation, agent, likely, terminal })
+      for (const event of early.splice(0)) room.tell(event)
       await talk(session, room, terminal)
     }
     try {
