@@ -18,8 +18,8 @@ export function believable(
 ): Tokens {
   return {
     input: between(tokens.input, characters * MOST_PER_CHARACTER + SLACK),
-    // Thoughts that are not shown are counted, too.
-    output: between(tokens.output, maxTokens * MOST_TOKENS + SLACK),
+    // Some endpoints do not keep to what they were asked for; more than twice is not paid for.
+    output: between(tokens.output, maxTokens * MOST_TOKENS),
   }
 }
 
@@ -29,7 +29,7 @@ const CHARACTERS = 16
 const SLACK = 16_384
 /** Rare characters are several tokens each. */
 const MOST_PER_CHARACTER = 4
-const MOST_TOKENS = 4
+const MOST_TOKENS = 2
 
 function between(count: number, most: number): number {
   return Number.isFinite(count) ? Math.min(Math.max(0, count), most) : count > 0 ? most : 0

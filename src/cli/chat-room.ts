@@ -229,7 +229,10 @@ export class ChatRoom {
   async #openQuestions(): Promise<void> {
     if (this.#id === undefined) return
     const { messages } = await this.#line.get(this.#id)
-    for (const entry of messages) if (entry.role === 'waiting') await this.#ask(entry.approval)
+    // Nothing waits from before the last turn.
+    const turn = messages.findLastIndex(({ role }) => role === 'turn')
+    for (const entry of messages.slice(turn + 1))
+      if (entry.role === 'waiting') await this.#ask(entry.approval)
   }
 
   async #ask(approval: string): Promise<void> {

@@ -269,3 +269,22 @@ async function until<T>(look: () => Promise<T[]>): Promise<T[]> {
     await new Promise((resolve) => setImmediate(resolve))
   }
 }
+
+test('[D11] who waits for an answer without calling is told it, and takes the question back when they give up', async () => {
+  const { desk: it } = await desk()
+  const ask = (argumentsHash: string) => idOf(it.permit({ ...CALL, argumentsHash }, NOW))
+  const first = await ask('one')
+  expect(await it.settled(first, NOW)).toBe('pending')
+  const told = it.settled(first, LONG)
+  await it.answer(first, { decision: 'allow' }, 'me')
+  expect(await told).toBe('allowed')
+  // Not used up by that.
+  expect((await it.get(first)).status).toBe('allowed')
+  const second = await ask('two')
+  const stop = new Stopper()
+  const left = it.settled(second, { ...LONG, signal: stop })
+  stop.abort()
+  await expect(left).rejects.toMatchObject({ code: 'CALL_CANCELLED' })
+  expect((await it.get(second)).status).toBe('cancelled')
+  expect(await it.settled('none', LONG)).toBe('expired')
+})

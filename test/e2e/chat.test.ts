@@ -1,91 +1,12 @@
 // `busbar chat` as a person meets it, with a real terminal and with pipes, with the gateway and without.
 
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
-import { request } from 'node:http'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
-import { type Answer, say, use } from '../servers/models/answers.ts'
-import { type ModelEndpoint, type Script, startModels } from '../servers/models/endpoint.ts'
-import { serverCommand } from '../servers/start.ts'
-import { BINARY, type Sandbox } from './cli.ts'
-import { place, until, up } from './hub.ts'
-
-const CONFIG = {
-  servers: { plain: serverCommand('plain') },
-  agents: { ada: { servers: ['*'], approval: 'never', energy: { capacity: 100, recovery: 0 } } },
-  agent: { workspace: 'notes' },
-}
-const ASKING = { ...CONFIG, agents: { ada: { servers: ['*'], approval: 'always' } } }
-
-interface Room {
-  readonly sandbox: Sandbox
-  readonly models: ModelEndpoint
-  readonly env: Record<string, string>
-}
-
-async function room(script: Script | Answer[], config: object = CONFIG): Promise<Room> {
-  const { sandbox } = place()
-  const models = await startModels(script)
-  onTestFinished(() => models.close())
-  sandbox.write('busbar.json', JSON.stringify(config))
-  sandbox.write('notes/a.txt', 'milk and bread\n')
-  const env = {
-    OPENAI_BASE_URL: models.url,
-    BUSBAR_MODEL: 'big',
-    TERM: 'xterm',
-    SHELL: '/bin/sh',
-    NO_COLOR: '1',
-  }
-  return { sandbox, models, env }
-}
-
-interface Chat {
-  /** Everything on the terminal so far. */
-  text(): string
-  type(keys: string): void
-  /** Waits for something behind what was waited for last. */
-  shows(what: string | RegExp): Promise<string>
-  readonly ended: Promise<number | null>
-}
-
-/** On a terminal of its own. */
-function chat({ sandbox, env }: Room, words: readonly string[] = ['--trust']): Chat {
-  const inner = `stty cols 100 rows 30; exec "${process.execPath}" "${BINARY}" chat ${words.join(' ')}`
-  const child = spawn('script', ['-qefc', inner, '/dev/null'], {
-    cwd: sandbox.project,
-    env: sandbox.env(env),
-    stdio: ['pipe', 'pipe', 'pipe'],
-  })
-  let text = ''
-  let read = 0
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (text += data))
-  const ended = once(child, 'close').then(([code]) => code as number | null)
-  onTestFinished(async () => {
-    child.kill('SIGTERM')
-    await ended
-  })
-  return {
-    text: () => text,
-    type: (keys) => void child.stdin.write(keys),
-    shows: async (what) => {
-      const pattern = typeof what === 'string' ? new RegExp(escaped(what)) : what
-      const found = await until(() => pattern.exec(text.slice(read))).catch(() =>
-        expect.unreachable(`${pattern} was not shown in ${JSON.stringify(text.slice(read))}`),
-      )
-      read += found.index + found[0].length
-      return found[0]
-    },
-    ended,
-  }
-}
-
-function escaped(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
-}
-
-const PROMPT = '› '
+import { expect, test } from 'vitest'
+import { say, use } from '../servers/models/answers.ts'
+import { ASKING, CONFIG, chat, kept, listed, PROMPT, room } from './chat-terminal.ts'
+import { until, up } from './hub.ts'
 
 test('[E1] a conversation on a terminal: words as they come, tools, energy, help and the end', async () => {
   const held = await room([
@@ -304,27 +225,40 @@ test('[E1] what is said while the agent works reaches it, and a question answere
   expect(await session.ended).toBe(0)
 })
 
-/** What the gateway answers to its owner. */
-async function got({ sandbox }: Room, path: string): Promise<string> {
-  const socket = join(sandbox.home, '.local/state/busbar/gateway.sock')
-  return await new Promise((resolve, reject) => {
-    const asked = request({ socketPath: socket, path, headers: { host: 'localhost' } }, (response) => {
-      let text = ''
-      response.on('data', (data) => (text += data)).on('end', () => resolve(text))
-    })
-    asked.on('error', reject).end()
-  })
-}
-
-async function kept(held: Room): Promise<{ id: string }[]> {
-  return JSON.parse(await got(held, '/api/conversations')).conversations
-}
-
-/** All that is kept of the latest conversation, as text. */
-async function listed(held: Room): Promise<string> {
-  const [latest] = await kept(held)
-  return latest ? await got(held, `/api/conversations/${latest.id}`) : ''
-}
+test('[E1] what was begun before a question is no answer to it, and is there again afterwards', async () => {
+  let release = () => {}
+  const gate = new Promise<void>((resolve) => (release = resolve))
+  const held = await room(
+    [
+      {
+        ...use('write_file', { path: 'late', content: 'x' }),
+        text: 'one two three four',
+        pace: (sent) => (sent === 3 ? gate : undefined),
+      },
+      say('Written.'),
+      say('Whole now.'),
+    ],
+    ASKING,
+  )
+  await up(held.sandbox, ASKING, { env: held.env })
+  const session = chat(held, ['--config', 'team.json'])
+  await session.shows(PROMPT)
+  session.type('begin\r')
+  await session.shows('one')
+  session.type('by the way\ryes, but ')
+  await until(async () => (await listed(held)).includes('by the way'))
+  release()
+  await session.shows('allow? [y]es')
+  session.type('n\r')
+  await session.shows('denied')
+  await session.shows('Written.')
+  await session.shows(PROMPT)
+  session.type('later\r')
+  await session.shows('Whole now.')
+  expect(held.models.asked.at(-1)?.text).toContain('yes, but later')
+  session.type('/quit\r')
+  expect(await session.ended).toBe(0)
+})
 
 test('[E1] without a terminal a question says where it is answered, and the answer goes on', async () => {
   const held = await room([use('write_file', { path: 'late', content: 'x' }), say('Done.')], ASKING)
