@@ -132,10 +132,12 @@ async function* paid(
       }
       over = true
       const isCut = event.type !== 'end'
-      const counted = isCut ? { input, output: tokensOf(characters) } : event.tokens
-      const tokens = believable(counted, { characters: input * 4, maxTokens })
+      const tokens = counted(isCut ? sofar() : event.tokens)
       const reason = isCut ? 'length' : event.reason
-      await work.ended(counts(tokens), `${reason}; ${tokens.input} tokens read, ${tokens.output} written`)
+      await work.ended(
+        costOf(tokens, price),
+        `${reason}; ${tokens.input} tokens read, ${tokens.output} written`,
+      )
       seat?.leave()
       yield { type: 'end', reason, tokens }
       return
@@ -155,15 +157,19 @@ async function* paid(
   }
 
   function partly(): number {
-    return counts({ input, output: tokensOf(characters) })
+    return costOf(counted(sofar()), price)
   }
 
-  function counts(tokens: Tokens): number {
-    const energy = costOf(tokens, price)
+  function sofar(): Tokens {
+    return { input, output: tokensOf(characters) }
+  }
+
+  function counted(said: Tokens): Tokens {
+    const tokens = believable(said, { characters: input * 4, maxTokens })
     account.input += tokens.input
     account.output += tokens.output
-    account.last = { tokens, energy }
-    return energy
+    account.last = { tokens, energy: costOf(tokens, price) }
+    return tokens
   }
 }
 

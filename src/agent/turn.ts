@@ -89,7 +89,8 @@ export class TurnRun {
     const { since, startedAt } = this.#before
     const calls = await invocations.list({ conversation: this.#task.id, since, limit: MOST_CALLS })
     this.#spentBefore = calls.reduce((sum, { energy = 0 }) => sum + energy, 0)
-    this.#startedAt = Math.min(this.#startedAt, startedAt, ...calls.map((call) => call.startedAt))
+    const first = Math.min(this.#startedAt, startedAt)
+    this.#startedAt = calls.reduce((earliest, call) => Math.min(earliest, call.startedAt), first)
   }
 
   async #options(handle: AgentHandle): Promise<LoopOptions> {

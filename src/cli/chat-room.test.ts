@@ -99,10 +99,10 @@ const WAITING: Entry = { role: 'waiting', seq: 2, at: 0, use: 'u', approval: 'q1
 test('what was missed is caught up with: texts, questions, and the end of the turn', async () => {
   const { room, tell, type, talking, keep, shows, done, prompts } = rig({ begun: conversation() })
   tell({ kind: 'turn-start' } as never)
-  const said: Entry = { role: 'said', seq: 1, at: 0, text: 'soon' }
+  const said: Entry = { role: 'said', seq: 1, at: 0, text: 'soon', from: 'elsewhere' }
   keep(conversation({ status: 'working', messages: [said, WAITING] }))
   room.tell({ type: 'reset' })
-  await shows('soon')
+  await shows('from conversation lsewhere:\nsoon')
   await expect.poll(() => prompts.at(-1)).toBe('q1')
   type({ text: 'y', about: 'q1' })
   await expect.poll(() => done).toContain('allow q1')

@@ -251,7 +251,8 @@ export class ChatRoom {
       if (entry.role === 'waiting') await this.#ask(entry.approval)
       if (entry.role !== 'said' && (entry.role !== 'assistant' || entry.text === '')) continue
       const { text } = entry
-      this.#write(() => this.#screen.show({ type: 'conversation', id, agent, kind: 'said', seq, text }))
+      const from = entry.role === 'said' ? entry.from : undefined
+      this.#write(() => this.#screen.show({ type: 'conversation', id, agent, kind: 'said', seq, text, from }))
     }
     const last = messages.findLast((entry) => entry.role === 'turn')
     if (status === 'working') {

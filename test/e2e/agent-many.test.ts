@@ -162,7 +162,8 @@ test('[E1] a conversation that is too long is shortened, and says so in its reco
     const isShort = messages.some((message) => message.role === 'user' && message.text.includes('ten looks'))
     if (isShort && looks > 2)
       return { text: `still know: ${messages[0]?.role === 'user' ? messages[0].text : ''}` }
-    return { uses: [{ name: 'web_look' }] }
+    // The same id each time, of which most are no longer shown in the end.
+    return { uses: [{ id: 'call_0', name: 'web_look' }] }
   }
   const hub = await open(
     { servers: { web: ownServer(sandbox, '{ look: () => "x".repeat(3000) }') }, agents: AGENTS },
@@ -175,6 +176,8 @@ test('[E1] a conversation that is too long is shortened, and says so in its reco
     { summary: 'ten looks, nothing new', model: 'scripted/cheap' },
   ])
   expect(summarised).toBe(1)
+  const ids = only(entries, 'outcome').map(({ id }) => id)
+  expect(new Set(ids).size).toBe(ids.length)
   expect(only(entries, 'turn')[0]).toMatchObject({ reason: 'done', compactions: 1 })
   expect(only(entries, 'assistant').at(-1)?.text).toBe('still know: Look until you know.')
 })
