@@ -148,7 +148,7 @@ const ROUTES: Routes = {
   'GET /api/access': ({ hub, query }) => access(hub, query),
   'GET /api/conversations': ({ hub, query }) => listConversations(hub, query),
   'POST /api/conversations': ({ hub, body }) => newConversation(hub, body),
-  'GET /api/conversations/ID': ({ hub }, id = '') => showConversation(hub, id),
+  'GET /api/conversations/ID': ({ hub, query }, id = '') => showConversation(hub, id, query),
   'POST /api/conversations/ID/messages': ({ hub, body }, id = '') => postMessage(hub, id, body),
   'POST /api/conversations/ID/stop': ({ hub }, id = '') => stopTurn(hub, id),
   'DELETE /api/conversations/ID': ({ hub, query }, id = '') => endConversation(hub, id, query),

@@ -13,7 +13,7 @@ export interface AnswerEvents {
 }
 
 /** Something that is no answer of HTTP. */
-export class AnswerError extends Error {
+class AnswerError extends Error {
   readonly code: string
 
   constructor(code: string, message: string) {

@@ -188,6 +188,10 @@ test.each(['anthropic', 'openai'])(
     expect(JSON.stringify([entries, calls, events])).not.toContain(ENV.MODEL_KEY)
 
     // What else the API does, and who may use it.
+    const { messages } = (await api.call('GET', `/api/conversations/${id}`)).conversation
+    const page = await api.call('GET', `/api/conversations/${id}?after=${messages[0].seq}&limit=1`)
+    expect(page.conversation.messages).toEqual(messages.slice(1, 2))
+    expect((await api.call('GET', `/api/conversations/${id}?after=-1`)).status).toBe(400)
     expect(await api.call('POST', `/api/conversations/${id}/stop`)).toEqual({ status: 200, stopped: false })
     for (const [method, path, body, status] of [
       ['POST', `/api/conversations/${id}/messages`, {}, 400],
