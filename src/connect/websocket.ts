@@ -215,7 +215,7 @@ class WebSocketTransport implements Transport {
     if (error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') return tooLarge(this.#place, this.#limit)
     if (error.code?.startsWith('WS_ERR_'))
       return new Fault('MESSAGE_INVALID', `${this.#place} sent what is no WebSocket frame: ${error.message}`)
-    const { kind, fault } = breakageOf(error, this.#place, { reused: false, answering: this.#answered })
+    const { kind, fault } = breakageOf(error, this.#place, this.#answered ? 'answering' : 'opening')
     // Before the handshake is over nothing was sent whose outcome could be unknown.
     return this.#answered || kind !== 'lost'
       ? fault

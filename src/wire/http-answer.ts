@@ -13,7 +13,7 @@ export interface AnswerEvents {
 }
 
 /** Something that is no answer of HTTP. */
-class AnswerError extends Error {
+export class AnswerError extends Error {
   readonly code: string
 
   constructor(code: string, message: string) {
@@ -37,6 +37,8 @@ export class AnswerReader {
   #left = 0
   /** Bytes of heads and lines since the last of the body. */
   #overhead = 0
+  /** Bytes of the head under way that were looked at. */
+  #looked = 0
   #begun = false
   #stopped = false
 
@@ -103,7 +105,7 @@ export class AnswerReader {
   }
 
   #readHead(bytes: Buffer, at: number): number {
-    const end = bytes.indexOf(HEAD_END, at)
+    const end = bytes.indexOf(HEAD_END, at + Math.max(0, this.#looked - HEAD_END.length))
     if (end < 0) {
       // Or whatever speaks another protocol would be waited for.
       if (
@@ -111,8 +113,11 @@ export class AnswerReader {
         bytes.toString('latin1', at, at + BEGINNING.length) !== BEGINNING
       )
         throw noAnswer()
+      refuseBareFeeds(bytes, at, at + this.#looked)
+      this.#looked = bytes.length - at
       return -1
     }
+    this.#looked = 0
     this.#bound(end - at)
     const after = end + HEAD_END.length
     this.#take(readHead(bytes.toString('latin1', at, end)), after === bytes.length)
@@ -130,6 +135,8 @@ export class AnswerReader {
     this.keeps = staysOpen(minor, headers['connection'])
     this.keepFor = timeIn(headers['keep-alive'])
     if (status === 204 || status === 304 || (this.#tunnels && status < 300)) {
+      // Some send the body all the same, a moment later; nobody must take that for another answer.
+      if (coding !== undefined || (status !== 304 && (length ?? '0') !== '0')) this.keeps = false
       this.#events.head(status, headers)
       this.#endBefore(isLast)
       return
@@ -260,6 +267,13 @@ function readHead(text: string): Head {
 
 function noAnswer(): AnswerError {
   return new AnswerError('INVALID_CONSTANT', 'it does not begin as an answer does')
+}
+
+/** Of a head whose end has not come: one that ends its lines in another way has none. */
+function refuseBareFeeds(bytes: Buffer, start: number, from: number): void {
+  for (let at = bytes.indexOf(LF, from); at >= 0; at = bytes.indexOf(LF, at + 1))
+    if (at === start || bytes[at - 1] !== CR)
+      throw new AnswerError('CR_EXPECTED', 'a line of its head ends oddly')
 }
 
 /** Without the spaces and tabs around it; other kinds of space are characters as any. */

@@ -332,14 +332,16 @@ test('[A6][B8] an agent sees and calls its own servers; a disabled agent’s sta
   const absent = await faultOf(writer.call('none/echo', { text: 'x' }))
   expect([denied.code, absent.code]).toEqual(['NO_ACCESS', 'NO_ACCESS'])
   expect(denied.message.replace('code', 'none')).toBe(absent.message)
-  for (const work of [
-    writer.read('code', 'test://text'),
-    writer.resources('code'),
-    writer.prompts('code'),
-    writer.getPrompt('code', 'greet', { name: 'x' }),
-    writer.complete('code', {}),
-  ])
-    expect(await codeOf(work)).toBe('NO_ACCESS')
+  const codes = await Promise.all(
+    [
+      writer.read('code', 'test://text'),
+      writer.resources('code'),
+      writer.prompts('code'),
+      writer.getPrompt('code', 'greet', { name: 'x' }),
+      writer.complete('code', {}),
+    ].map((work: Promise<unknown>) => codeOf(work)),
+  )
+  expect(codes).toEqual(Array(5).fill('NO_ACCESS'))
   expect(() => writer.tools('code')).toThrow(expect.objectContaining({ code: 'NO_ACCESS' }))
   expect(() => writer.client('code')).toThrow(expect.objectContaining({ code: 'NO_ACCESS' }))
   expect((await writer.resources()).map(({ server }) => server)).toEqual(['docs', 'docs'])

@@ -51,13 +51,18 @@ export class Dialer {
     this.#prefix = proxy && !secure ? url.origin : ''
     const { certificates } = options
     if (proxy && secure) this.#sockets = new Sockets(tunnelTo(url, proxy, { certificates }))
-    else if (proxy) this.#sockets = new Sockets(socketTo(proxy, { certificates }))
+    else if (proxy) this.#sockets = new Sockets(socketTo(proxy, {}))
     else this.#sockets = new Sockets(socketTo(url, { lookup, certificates }))
     const password = proxy && !secure ? proxyAuthorization(proxy) : undefined
     if (password !== undefined) headers.set('proxy-authorization', password)
   }
 
-  /** `lines` are those of the headers, each with its end. Throws on a path that cannot be sent. */
+  /** The address of a path there; one that begins with two slashes is a path all the same. */
+  at(path: string): URL {
+    return new URL(this.url.origin + path)
+  }
+
+  /** `lines` are those of the headers, each with its end. Throws on a path that cannot be sent, and when it was closed. */
   send(asker: Asker, method: string, path: string, lines: string, body?: Body): KeptSocket {
     const head = `${requestLine(method, this.#prefix === '' ? path : this.#prefix + path)}${lines}\r\n`
     const socket = this.#sockets.take()

@@ -8,7 +8,7 @@ import { headerLines } from '../../wire/http-request.ts'
 import type { Body } from '../../wire/message.ts'
 import { isAboutSignature, MOST_ATTEMPTS, type Signature } from './credential.ts'
 import type { Dialer } from './dial.ts'
-import type { Asker, KeptSocket } from './kept-socket.ts'
+import type { Asker, KeptSocket, Stage } from './kept-socket.ts'
 import { followRedirect, isRedirect } from './redirect.ts'
 import type { Refusal } from './refusal.ts'
 import { type Breakage, breakageOf, tooLarge } from './trouble.ts'
@@ -77,10 +77,11 @@ export class Exchange implements Asker {
     this.#body = body
     try {
       this.#lines = lines()
-      this.#send()
     } catch (error) {
       this.#failLater(error)
+      return
     }
+    this.#send()
   }
 
   /** Ends it; nothing is heard of it any more. */
@@ -137,6 +138,10 @@ export class Exchange implements Asker {
         this.#readRefusal(chunk)
         return
       case 'way':
+        this.#size += chunk.length
+        if (this.#size <= REFUSAL_LIMIT) return
+        this.#socket?.abort(this)
+        this.#follow()
         return
       default:
         this.#size += chunk.length
@@ -152,8 +157,7 @@ export class Exchange implements Asker {
         this.#refused()
         return
       case 'way':
-        this.#answering = false
-        this.#send()
+        this.#follow()
         return
       case 'message':
         if (this.#size > 0) for (const message of messagesIn(this.#take())) this.#message(message)
@@ -161,10 +165,10 @@ export class Exchange implements Asker {
     this.#end()
   }
 
-  broken(error: NodeJS.ErrnoException, reused: boolean): void {
+  broken(error: NodeJS.ErrnoException, at: Stage): void {
     // What came of a refusal says enough.
     if (this.#reading === 'refusal' && this.#answering && !this.#over) this.#refused()
-    else this.#fail(error, reused)
+    else this.#fail(error, at)
   }
 
   // --- internal ---
@@ -172,7 +176,7 @@ export class Exchange implements Asker {
   #send(): void {
     const { credential } = this.#dialer
     if (credential === undefined) {
-      this.#dispatch('')
+      this.#dispatch([])
       return
     }
     try {
@@ -191,11 +195,7 @@ export class Exchange implements Asker {
   #sendSigned(signature: Signature): void {
     if (this.#over) return
     this.#signature = signature
-    try {
-      this.#dispatch(headerLines(signature.headers))
-    } catch (error) {
-      this.#failLater(error)
-    }
+    this.#dispatch(signature.headers)
   }
 
   #unsigned(error: unknown): void {
@@ -204,12 +204,24 @@ export class Exchange implements Asker {
   }
 
   get #target(): URL {
-    return new URL(this.#path, this.#dialer.url)
+    return this.#dialer.at(this.#path)
   }
 
-  #dispatch(more: string): void {
-    this.#socket = this.#dialer.send(this, this.#method, this.#path, this.#lines + more, this.#body)
-    if (this.#isIdle) this.#socket.unref(this)
+  #dispatch(signed: readonly string[]): void {
+    try {
+      const lines = this.#lines + headerLines(signed)
+      this.#socket = this.#dialer.send(this, this.#method, this.#path, lines, this.#body)
+      if (this.#isIdle) this.#socket.unref(this)
+    } catch (error) {
+      this.#failLater(error)
+    }
+  }
+
+  /** To where the server sent us. */
+  #follow(): void {
+    this.#answering = false
+    this.#size = 0
+    this.#send()
   }
 
   #readEvents(): void {
@@ -310,17 +322,16 @@ export class Exchange implements Asker {
     this.#receiver.ended()
   }
 
-  #fail(error: NodeJS.ErrnoException, reused: boolean): void {
+  #fail(error: NodeJS.ErrnoException, at: Stage): void {
     if (this.#over) return
     this.#over = true
-    const answering = this.#answering
-    this.#receiver.broken(breakageOf(error, this.#dialer.place, { reused, answering }))
+    this.#receiver.broken(breakageOf(error, this.#dialer.place, this.#answering ? 'answering' : at))
   }
 
   /** Nobody has heard of this exchange yet, and may not before `start` is over. */
   #failLater(error: unknown): void {
     if (!(error instanceof Error)) throw error
-    process.nextTick(() => this.#fail(error, false))
+    process.nextTick(() => this.#fail(error, 'opening'))
   }
 
   #stop(fault: Fault): void {

@@ -2,14 +2,21 @@
 // more, at three times the cost of everything else that happens to a call (docs/decisions/008).
 
 import type { Socket } from 'node:net'
-import { type AnswerEvents, type AnswerHeaders, AnswerReader } from '../../wire/http-answer.ts'
+import { AnswerError, type AnswerEvents, type AnswerHeaders, AnswerReader } from '../../wire/http-answer.ts'
 import type { Body } from '../../wire/message.ts'
 
 /** Whoever asked. Hears `head`, then `data` any number of times, then `end`; or, at any time, `broken`. */
 export interface Asker extends AnswerEvents {
-  /** `reused`: the connection had served before, and nothing came. */
-  broken(error: NodeJS.ErrnoException, reused: boolean): void
+  broken(error: NodeJS.ErrnoException, at: Stage): void
+  /** Something came, and be it a part of a head. */
+  alive?(): void
 }
+
+/**
+ * Where a connection broke: before it stood, so that nothing was sent; when something may have been sent; or when it had
+ * served before and nothing came, as it is when the other side let go of it.
+ */
+export type Stage = 'opening' | 'open' | 'reused'
 
 /** Opens a connection. One of the two comes, once, unless what is returned was destroyed before; `failed` never at once. */
 export type OpenSocket = (ready: (socket: Socket) => void, failed: (error: Error) => void) => Opening
@@ -25,6 +32,8 @@ export interface SocketKeeper {
   free(socket: KeptSocket): void
   /** It was free, and is no more. */
   gone(socket: KeptSocket): void
+  /** The other side had let go of it; perhaps of others as well. */
+  stale(): void
 }
 
 export class KeptSocket implements AnswerEvents {
@@ -38,6 +47,8 @@ export class KeptSocket implements AnswerEvents {
   /** What is to be sent once it is open. */
   #waiting: { readonly head: string; readonly body: Body | undefined } | undefined
   #isIdle = false
+  #isOpen = false
+  #isPaused = false
   #served = false
   #over = false
 
@@ -72,6 +83,17 @@ export class KeptSocket implements AnswerEvents {
     if (this.#asker === asker) this.#setIdle(true)
   }
 
+  /** Nothing more is read until `resume`. */
+  pause(asker: Asker): void {
+    if (this.#asker !== asker) return
+    this.#isPaused = true
+    this.#socket?.pause()
+  }
+
+  resume(asker: Asker): void {
+    if (this.#asker === asker && this.#isPaused) this.#goOn()
+  }
+
   /** Ends it; nothing is heard of it any more. */
   destroy(): void {
     this.#asker = undefined
@@ -93,6 +115,7 @@ export class KeptSocket implements AnswerEvents {
     if (asker === undefined) return
     this.#asker = undefined
     this.#served = true
+    if (this.#isPaused) this.#goOn()
     // An answer that comes before all of the question was sent leaves the rest of it on its way.
     if (this.#reader.keeps && this.#socket?.writableLength === 0) {
       if (!this.#isIdle) this.#setIdle(true)
@@ -117,20 +140,37 @@ export class KeptSocket implements AnswerEvents {
     socket.on('end', () => this.#finish())
     socket.on('error', (error) => this.#break(error))
     socket.on('close', () => this.#finish())
+    if (socket.connecting) socket.once('connect', () => this.#connected())
+    else this.#isOpen = true
     if (this.#isIdle) socket.unref()
     if (this.#waiting) send(socket, this.#waiting.head, this.#waiting.body)
     this.#waiting = undefined
   }
 
+  #goOn(): void {
+    this.#isPaused = false
+    this.#socket?.resume()
+  }
+
+  #connected(): void {
+    this.#isOpen = true
+    // Where it took a second address to get there, it is another one.
+    if (this.#isIdle) this.#socket?.unref()
+  }
+
   #read(chunk: Buffer): void {
-    // Nobody asked.
-    if (this.#asker === undefined) this.#end()
-    else
-      try {
-        this.#reader.push(chunk)
-      } catch (error) {
-        this.#break(error as Error)
-      }
+    if (this.#asker === undefined) {
+      // Nobody asked.
+      this.#end()
+      return
+    }
+    this.#asker.alive?.()
+    try {
+      this.#reader.push(chunk)
+    } catch (error) {
+      if (!(error instanceof AnswerError)) throw error
+      this.#break(error)
+    }
   }
 
   #finish(): void {
@@ -142,10 +182,11 @@ export class KeptSocket implements AnswerEvents {
   #break(error: NodeJS.ErrnoException): void {
     if (this.#over) return
     const asker = this.#asker
-    const reused = this.#served && !this.#reader.begun
+    const stale = this.#served && !this.#reader.begun
     this.#asker = undefined
     this.#end()
-    asker?.broken(error, reused)
+    if (stale && asker) this.#keeper.stale()
+    asker?.broken(error, stale ? 'reused' : this.#isOpen ? 'open' : 'opening')
   }
 
   #end(): void {

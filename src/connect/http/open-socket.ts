@@ -85,6 +85,7 @@ class Tunnel implements Opening {
   readonly #place: string
   readonly #tell: (result: Socket | Error) => void
   readonly #opening: Opening
+  readonly #password: string | undefined
   #reader: AnswerReader | undefined
   #isOver = false
 
@@ -93,6 +94,7 @@ class Tunnel implements Opening {
     const host = bareHost(url)
     this.#place = `${isIP(host) === 6 ? `[${host}]` : host}:${portOf(url)}`
     this.#tell = tell
+    this.#password = proxyAuthorization(proxy)
     this.#opening = socketTo(proxy, {})(
       (socket) => this.#ask(socket),
       (error) => this.#fail(error),
@@ -109,7 +111,7 @@ class Tunnel implements Opening {
   }
 
   #ask(socket: Socket): void {
-    const password = proxyAuthorization(this.#proxy)
+    const password = this.#password
     const read = (chunk: Buffer) => {
       try {
         this.#reader?.push(chunk)

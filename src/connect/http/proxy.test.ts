@@ -125,6 +125,18 @@ test('a proxy that refuses is named', async () => {
   await proxy.until(() => proxy.sockets.size === 0)
 })
 
+test('a password with a percent sign that encodes nothing is sent as it is, and nothing is thrown', async () => {
+  const target = await serve((_hit, response) => response.end())
+  const { passwords, proxy } = await startProxy(target, 407)
+  const env = { ALL_PROXY: `http://user:100%@127.0.0.1:${proxy.port}` }
+  const { transport, told } = await open(
+    openStreamable({ url: 'https://mcp.example.com/', limit: 1000, env, resolve }),
+  )
+  transport.send(message(1, 'initialize'))
+  expect((await told.failure(1)).code).toBe('SERVER_UNREACHABLE')
+  expect(passwords).toEqual([`Basic ${Buffer.from('user:100%').toString('base64')}`])
+})
+
 test('a proxy is no way around the guard', async () => {
   const target = await serve((_hit, response) => response.end())
   const { asked, env } = await startProxy(target)

@@ -30,11 +30,20 @@ export function proxyAuthorization(proxy: URL): string | undefined {
 }
 
 export function basicAuthorization({ username, password }: URL): string {
-  const text = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  const text = `${decoded(username)}:${decoded(password)}`
   return `Basic ${Buffer.from(text).toString('base64')}`
 }
 
 // --- internal ---
+
+/** A percent sign that encodes nothing is one. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
 
 function isExempt(rule: string, host: string, port: string): boolean {
   if (rule === '') return false

@@ -43,6 +43,21 @@ for (const status of [301, 302, 307, 308])
     expect(other.sockets.size + other.hits.length).toBe(0)
   })
 
+test('a redirect whose page never ends is followed all the same', async () => {
+  const rig = await serve((hit, response) => {
+    if (hit.path !== '/mcp') return json(response, result(hit.message.id))
+    response.writeHead(307, { location: '/mcp/' })
+    const more = (error?: Error | null) => {
+      if (!error) setImmediate(() => response.write('x'.repeat(100_000), more))
+    }
+    more()
+  })
+  const { transport, told } = await open(openStreamable({ url: rig.url, limit: 1000 }))
+  transport.send(message(1, 'tools/call'))
+  await told.reply(1)
+  await rig.until(() => rig.gone.length === 1)
+})
+
 test('a server that sends us in circles is given up', async () => {
   const rig = await serve((_hit, response) => response.writeHead(307, { location: '/mcp' }).end())
   const { transport, told } = await open(openStreamable({ url: rig.url, limit: 1000 }))

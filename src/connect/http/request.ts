@@ -73,7 +73,7 @@ async function ask(dialer: Dialer, options: GuardedRequest): Promise<GuardedResp
     const answer = await once(dialer, method, path, headers, body, limit)
     const { status } = answer
     if (!isRedirect(status)) return answer
-    const from = new URL(path, dialer.url)
+    const from = dialer.at(path)
     const next = followRedirect(method, status, answer.headers['location'], { from, count })
     if (next instanceof Fault) throw next
     path = next
@@ -108,8 +108,8 @@ function once(
       end() {
         if (answer) resolve({ ...answer, body: Buffer.concat(parts) })
       },
-      broken(error) {
-        reject(breakageOf(error, place, { reused: false, answering: answer !== undefined }).fault)
+      broken(error, at) {
+        reject(breakageOf(error, place, answer === undefined ? at : 'answering').fault)
       },
     }
     const refuse = (fault: Fault) => {

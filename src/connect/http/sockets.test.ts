@@ -40,7 +40,7 @@ function ask(dialer: Dialer, path: string, body?: Body): Promise<Answer> {
         },
         data: (chunk) => parts.push(chunk),
         end: () => head && resolve({ ...head, body: Buffer.concat(parts).toString() }),
-        broken: (error, reused) => reject(Object.assign(error, { reused })),
+        broken: (error, at) => reject(Object.assign(error, { at })),
       },
       'POST',
       path,
@@ -48,6 +48,16 @@ function ask(dialer: Dialer, path: string, body?: Body): Promise<Answer> {
       body,
     )
   })
+}
+
+const SILENT = { head: () => {}, data: () => {}, end: () => {}, broken: () => {} }
+
+async function unusedPort(): Promise<number> {
+  const server = net.createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
 }
 
 const pathOf = (text: string) => /^POST (\S+)/.exec(text)?.[1] ?? ''
@@ -90,17 +100,102 @@ test('[B2] a server that wants to close, or soon will, is not asked on that conn
   }
 })
 
-test('[B2] a connection that breaks tells whether it had served, and whether anything came', async () => {
-  const { dialer } = await serve((text, socket) => {
+test('[B2] a connection that breaks tells whether it stood, whether it had served, and whether anything came', async () => {
+  const { dialer, sockets } = await serve((text, socket) => {
     const path = pathOf(text)
     if (path === '/good') socket.write(ok('good'))
     else socket.end(path === '/cut' ? 'HTTP/1.1 200 OK\r\nContent-Le' : '')
   })
-  await expect(ask(dialer, '/bad')).rejects.toMatchObject({ code: 'ECONNRESET', reused: false })
+  await expect(ask(dialer, '/bad')).rejects.toMatchObject({ code: 'ECONNRESET', at: 'open' })
   await ask(dialer, '/good')
-  await expect(ask(dialer, '/bad')).rejects.toMatchObject({ code: 'ECONNRESET', reused: true })
+  await expect(ask(dialer, '/bad')).rejects.toMatchObject({ code: 'ECONNRESET', at: 'reused' })
   await ask(dialer, '/good')
-  await expect(ask(dialer, '/cut')).rejects.toMatchObject({ code: 'ECONNRESET', reused: false })
+  await expect(ask(dialer, '/cut')).rejects.toMatchObject({ code: 'ECONNRESET', at: 'open' })
+  const nobody = new Dialer({ url: `http://127.0.0.1:${await unusedPort()}/` })
+  await expect(ask(nobody, '/')).rejects.toMatchObject({ code: 'ECONNREFUSED', at: 'opening' })
+  expect(sockets).toHaveLength(3)
+})
+
+test('[B2] where one kept connection turns out to be gone, the others are not tried', async () => {
+  // The first two serve once, and are gone when they are needed again.
+  const { dialer, sockets } = await serve((text, socket, connection) => {
+    if (pathOf(text) === '/first' || connection > 2) socket.write(ok(`${connection}`))
+    else socket.destroy()
+  })
+  await Promise.all([ask(dialer, '/first'), ask(dialer, '/first')])
+  expect(sockets).toHaveLength(2)
+  await expect(ask(dialer, '/second')).rejects.toMatchObject({ at: 'reused' })
+  expect((await ask(dialer, '/third')).body).toBe('3')
+})
+
+test('[B2] closed is closed: what comes later opens no connection', async () => {
+  const { dialer, sockets } = await serve((text, socket) => socket.write(ok(pathOf(text))))
+  await ask(dialer, '/a')
+  dialer.destroy()
+  expect(() => dialer.send(SILENT, 'POST', '/b', '')).toThrow(expect.objectContaining({ code: 'CLOSED' }))
+  expect(sockets).toHaveLength(1)
+})
+
+test('[B2] a mistake of whoever listens is not taken for one of the server', async () => {
+  const { dialer } = await serve((text, socket) => socket.write(ok(pathOf(text))))
+  const mistakes: unknown[] = []
+  const before = process.listeners('uncaughtException')
+  process.removeAllListeners('uncaughtException')
+  const caught = new Promise((resolve) => {
+    process.once('uncaughtException', (error) => resolve(mistakes.push(error.message)))
+  })
+  onTestFinished(() => {
+    for (const listener of before) process.on('uncaughtException', listener)
+  })
+  const told: string[] = []
+  dialer.send(
+    {
+      ...SILENT,
+      end: () => {
+        throw new Error('a mistake of the test')
+      },
+      broken: () => told.push('broken'),
+    },
+    'POST',
+    '/a',
+    '',
+  )
+  await caught
+  expect([mistakes, told]).toEqual([['a mistake of the test'], []])
+})
+
+test('[B2] reading can be put off, and the connection serves again after it', async () => {
+  const { dialer, sockets } = await serve((text, socket) =>
+    socket.write(ok(`${pathOf(text)} ${'x'.repeat(100_000)}`)),
+  )
+  const first = await new Promise<number>((resolve) => {
+    let size = 0
+    const asker = {
+      ...SILENT,
+      data: (chunk: Buffer) => {
+        size += chunk.length
+        socket.pause(asker)
+        setImmediate(() => socket.resume(asker))
+      },
+      end: () => resolve(size),
+    }
+    const socket = dialer.send(asker, 'POST', '/a', '')
+  })
+  expect(first).toBe(100_003)
+  // Paused when its last piece came.
+  await new Promise<void>((resolve) => {
+    const asker = { ...SILENT, data: () => socket.pause(asker), end: () => resolve() }
+    const socket = dialer.send(asker, 'POST', '/b', '')
+    const timer = setInterval(() => socket.resume(asker))
+    onTestFinished(() => clearInterval(timer))
+  })
+  expect((await ask(dialer, '/c')).body).toContain('/c')
+  expect(sockets).toHaveLength(1)
+})
+
+test('[B2] a path that begins with two slashes is a path', async () => {
+  const { dialer } = await serve(() => {})
+  expect(dialer.at('//evil.example/x').href).toBe(`${dialer.url.origin}//evil.example/x`)
 })
 
 test('[B2] an answer before all of the question was sent is heard, and the connection is not used again', async () => {

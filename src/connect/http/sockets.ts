@@ -1,6 +1,7 @@
 // The connections to one origin. How many requests may be under way is counted elsewhere, so that long streams take
 // nobody's place; here it is only how many are kept, and for how long.
 
+import { Fault } from '../../base/fault.ts'
 import { KeptSocket, type OpenSocket, type SocketKeeper } from './kept-socket.ts'
 
 export class Sockets implements SocketKeeper {
@@ -9,13 +10,15 @@ export class Sockets implements SocketKeeper {
   /** Those that nobody uses, the last one used at the end: it is the least likely to be gone. */
   readonly #free: KeptSocket[] = []
   #timer: NodeJS.Timeout | undefined
+  #closed = false
 
   constructor(open: OpenSocket) {
     this.#open = open
   }
 
-  /** One that is free, or a new one. */
+  /** One that is free, or a new one. Throws once they were closed. */
   take(): KeptSocket {
+    if (this.#closed) throw new Fault('CLOSED', 'the connections were closed')
     for (let socket = this.#free.pop(); socket; socket = this.#free.pop()) {
       if (isFresh(socket)) return socket
       socket.destroy()
@@ -27,6 +30,7 @@ export class Sockets implements SocketKeeper {
 
   /** Ends every one, also those in use. */
   destroy(): void {
+    this.#closed = true
     clearTimeout(this.#timer)
     for (const socket of [...this.#all]) socket.destroy()
   }
@@ -41,6 +45,11 @@ export class Sockets implements SocketKeeper {
     socket.freeSince = performance.now()
     this.#free.push(socket)
     this.#timer ??= setTimeout(this.#sweep, LONGEST_FREE).unref()
+  }
+
+  /** A request on one of them may have to be left as it is, unknown: then rather a new connection than another try. */
+  stale(): void {
+    for (const socket of [...this.#free]) socket.destroy()
   }
 
   gone(socket: KeptSocket): void {

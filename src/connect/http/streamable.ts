@@ -248,7 +248,10 @@ class StreamableTransport implements Transport, CallHost, StandbyHost, RenewalHo
         clearTimeout(timer)
         resolve()
       }
-      const timer = setTimeout(done, FAREWELL)
+      const timer = setTimeout(() => {
+        exchange.abort()
+        done()
+      }, FAREWELL)
       const exchange = new Exchange(this.dialer, this.limit, {
         accepted: () => undefined,
         message: () => undefined,

@@ -1,6 +1,7 @@
 // What a broken connection means, in words a person can act on.
 
 import { Fault } from '../../base/fault.ts'
+import type { Stage } from './kept-socket.ts'
 
 /**
  * How an exchange broke: before anything was sent, on a kept connection that the server had already let go, on the way,
@@ -11,24 +12,20 @@ export interface Breakage {
   readonly fault: Fault
 }
 
-/** `reused`: the connection had served before. `answering`: the answer had begun. */
-export function breakageOf(
-  error: NodeJS.ErrnoException,
-  place: string,
-  { reused, answering }: { readonly reused: boolean; readonly answering: boolean },
-): Breakage {
+/** `at`: where the connection was; `answering` when the answer had begun. */
+export function breakageOf(error: NodeJS.ErrnoException, place: string, at: Stage | 'answering'): Breakage {
   if (error instanceof Fault) return { kind: 'final', fault: error }
   const code = error.code ?? ''
-  const before = answering ? undefined : unsent(error, code, place)
+  const before = at === 'opening' ? unsent(error, code, place) : undefined
   if (before) return { kind: 'unsent', fault: before }
   if (code.startsWith('HPE_'))
     return {
       kind: 'lost',
       fault: lost(`${place} answered with something that is not HTTP (${code})`, error),
     }
-  if (answering) return { kind: 'lost', fault: lost(`${place} broke off its answer`, error) }
+  if (at === 'answering') return { kind: 'lost', fault: lost(`${place} broke off its answer`, error) }
   return {
-    kind: reused ? 'stale' : 'lost',
+    kind: at === 'reused' ? 'stale' : 'lost',
     fault: lost(`${place} closed the connection without an answer`, error),
   }
 }
