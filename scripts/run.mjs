@@ -128,13 +128,13 @@ function checks() {
   ]
 }
 
-/** Runs one kind of tests, two files at a time, and counts from the report: a run that executed nothing cannot pass. */
+/** Runs one kind of tests, a few files at a time (small ones mostly wait), and counts from the report: a run that executed nothing cannot pass. */
 function vitest(project) {
   const report = join(ROOT, '.tmp', 'vitest.json')
   mkdirSync(join(ROOT, '.tmp'), { recursive: true })
   rmSync(report, { force: true })
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-  const options = ['run', '--project', project, '--maxWorkers=2', ...reporters]
+  const options = ['run', '--project', project, `--maxWorkers=${project === 'unit' ? 3 : 2}`, ...reporters]
   const { ok } = step(`vitest ${project}`, join(BIN, 'vitest'), options)
   if (!existsSync(report)) return [{ name: 'vitest', ok: false }]
   const { numPassedTests, numFailedTests, numTotalTests } = JSON.parse(readFileSync(report, 'utf8'))
