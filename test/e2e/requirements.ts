@@ -82,7 +82,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   partial(
     'D14',
     'edits reload without touching unchanged servers; a bad one is refused',
-    'applying them to running servers',
+    'edits by the sub-agent',
   ),
   partial('D15', 'analytics', 'energy'),
   partial('D16', 'everything survives a restart', 'queue'),
