@@ -139,8 +139,11 @@ export class Recorder {
   }
 
   #say(line: string): void {
-    // Not at once: what came on all connections in this turn of the loop is one write.
-    if (this.#lines === '') setImmediate(this.#writeLines)
+    // Not at once: what came on all connections in this turn of the loop is one write. A call that is alone need not wait.
+    if (this.#lines === '') {
+      if (this.#open.size > 1) setImmediate(this.#writeLines)
+      else process.nextTick(this.#writeLines)
+    }
     this.#lines += line
   }
 
