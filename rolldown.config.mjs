@@ -48,6 +48,12 @@ export default {
           test: /node_modules\/(?:@modelcontextprotocol|jose|pkce-challenge)\//,
           priority: 4,
         },
+        // What checks arguments: eighty small files otherwise, for which the first call would wait.
+        {
+          name: 'check',
+          test: /node_modules\/(?:ajv|ajv-formats|fast-uri|fast-deep-equal|json-schema-traverse|re2js)\//,
+          priority: 4,
+        },
         // The two model APIs, which only a question to a model needs.
         { name: 'models', test: /node_modules\/(?:@ai-sdk|zod\/v3)\//, priority: 4 },
         // What both of these need.

@@ -1,4 +1,4 @@
-// Schemas as functions, through ajv. Loaded at the first one, because ajv, its formats and re2js take 100 ms to load.
+// Schemas as functions, through ajv. Loaded when it is needed: ajv, its formats and re2js are half as much code as all the rest.
 
 import type { SchemaValidateFunction } from 'ajv'
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
