@@ -118,7 +118,7 @@ export async function codeOf(work: Promise<unknown>): Promise<string> {
 }
 
 /** What must come to an end, and does so long before this. */
-async function within<T>(work: Promise<T>, what: string, timeout = 30_000): Promise<T> {
+async function within<T>(work: Promise<T>, what: string, timeout = 12_000): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const over = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`${what} does not come`)), timeout)

@@ -344,7 +344,7 @@ export class Exchange implements Asker {
 
 // --- internal ---
 
-/** The body of an answer is a message, a stream of events, the words of a refusal, or nothing that counts. */
+/** The body of an answer is a message, a stream of events, the words of a refusal, the page of a redirect, or nothing. */
 type Reading = 'nothing' | 'message' | 'events' | 'refusal' | 'way'
 
 /** Enough for a page that says what went wrong. */

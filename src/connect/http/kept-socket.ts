@@ -1,5 +1,5 @@
 // One connection to a server, which serves one request at a time and is kept for the next. `node:http` does the same and
-// more, at three times the cost of everything else that happens to a call (docs/decisions/008).
+// more, at three times the cost (docs/decisions/008).
 
 import type { Socket } from 'node:net'
 import { AnswerError, type AnswerEvents, type AnswerHeaders, AnswerReader } from '../../wire/http-answer.ts'
