@@ -14,9 +14,9 @@ import { admit, changedTool, type Leave, type Target } from './admit.ts'
 import { canonicalArguments } from './arguments.ts'
 import type { CallContext } from './context.ts'
 import { dialogueOf } from './dialogue.ts'
-import { estimateFor, reserve } from './meter.ts'
 import type { Asking } from './passage.ts'
-import { refuseLoop } from './terms.ts'
+import { estimateFor, tariffFor } from './tariff.ts'
+import { termsFor } from './terms.ts'
 
 export interface Waiting {
   readonly signal?: Stop | undefined
@@ -48,8 +48,8 @@ export async function askPerson(
   const brakes = context.brakes()
   if (brakes === undefined) throw new Fault('CLOSED', 'nobody can be asked: the hub has not started')
   // Nobody is asked about what could not be made anyway.
-  refuseLoop(context, asking, target, text)
-  ;(await reserve(context, asking, target, entry?.tool))?.giveBack()
+  const tariff = tariffFor(context, target, entry?.tool)
+  ;(await termsFor(context, asking, target, leave, tariff, text)).giveBack()
   const before = bindingOf(context, target)
   const question: Question = {
     agent: asking.actor.id,

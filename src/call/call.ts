@@ -2,11 +2,7 @@
 // What later asks and meters is put in here and nowhere else.
 
 import { Fault } from '../base/fault.ts'
-import type { Connection } from '../connect/connection.ts'
-import { send } from '../connect/send.ts'
 import type { Actor } from '../policy/access.ts'
-import { memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
-import { paramHeaderValues } from '../wire/param-headers.ts'
 import { MAX_DEPTH } from '../wire/scan.ts'
 import { type Target, targetOf } from './admit.ts'
 import { askPerson } from './approve.ts'
@@ -14,11 +10,12 @@ import { argumentsProblem } from './arguments.ts'
 import { badArguments, checkArguments } from './check.ts'
 import type { CallContext } from './context.ts'
 import { type MeantCall, meantBy } from './find-tools-call.ts'
+import { fly } from './flight.ts'
 import { callNative, replyOf } from './native-call.ts'
-import { withInstance } from './own-instance.ts'
 import { type Asking, Passage, type Terms } from './passage.ts'
 import { CallResult, failureOf } from './result.ts'
-import { findRoute, type OwnRoute, type Route, recheck } from './route.ts'
+import { findRoute, type OwnRoute, type Route } from './route.ts'
+import { sendCall, sendingOf } from './send-call.ts'
 import { termsFor } from './terms.ts'
 import { CALL_TOOL, READ_RESULT } from './view.ts'
 
@@ -51,12 +48,69 @@ export class JsonText {
 }
 
 /** Calls `server/tool`, or a native tool. A tool that fails is a result; what prevents a result is thrown as a fault. */
-export async function call(
+export function call(
   context: CallContext,
   asking: Asking,
   address: string,
   args: unknown,
   options: CallOptions = {},
+): Promise<CallResult> {
+  return (
+    callAgain(context, asking, address, args, options) ?? callFirst(context, asking, address, args, options)
+  )
+}
+
+// --- internal ---
+
+/** Undefined where something is to be found out, asked or refused first: nothing was done, and it goes the long way. */
+function callAgain(
+  context: CallContext,
+  asking: Asking,
+  address: string,
+  args: unknown,
+  options: CallOptions,
+): Promise<CallResult> | undefined {
+  try {
+    const route = context.views.of(asking.actor).routes.get(address)
+    // A server in this process, like a native tool, is run in the context of whoever calls it.
+    if (route === undefined || route.leave.verdict !== 'allow' || route.connection.plan.transport === 'sdk')
+      return undefined
+    const text = args instanceof JsonText ? args.text : JSON.stringify(args ?? {})
+    refuseArguments(route.target, args, text)
+    if (!context.validators.ready(route.entry.fingerprint)?.isValid(JSON.parse(text))) return undefined
+    const terms = termsFor(context, asking, route.target, route.leave, route.tariff, text)
+    return terms instanceof Promise
+      ? flyLater(context, asking, route, text, options, terms)
+      : fly(context, asking, route, text, options, terms)
+  } catch {
+    return undefined
+  }
+}
+
+async function flyLater(
+  context: CallContext,
+  asking: Asking,
+  route: Route,
+  text: string,
+  options: CallOptions,
+  setting: Promise<Terms>,
+): Promise<CallResult> {
+  let terms: Terms
+  try {
+    terms = await setting
+  } catch (error) {
+    await Passage.refused(context, asking, route.target, text, error)
+    throw error
+  }
+  return await fly(context, asking, route, text, options, terms)
+}
+
+async function callFirst(
+  context: CallContext,
+  asking: Asking,
+  address: string,
+  args: unknown,
+  options: CallOptions,
 ): Promise<CallResult> {
   const { actor } = asking
   const meant = address === CALL_TOOL ? meantIn(context, actor, args) : undefined
@@ -80,7 +134,7 @@ export async function call(
       await askPerson(context, asking, target, route, text, options)
       route = await findRoute(context, actor, target, address, options, nothing)
     }
-    const setting = termsFor(context, asking, target, route.leave, route.entry.tool, text)
+    const setting = termsFor(context, asking, target, route.leave, route.tariff, text)
     terms = setting instanceof Promise ? await setting : setting
   } catch (error) {
     await Passage.refused(context, asking, target, text, error)
@@ -95,7 +149,7 @@ export async function call(
     const reply =
       route.kind === 'native'
         ? await callNative(route.entry, asking, text, options, passage)
-        : await sendCall(context, asking, route, text, options, passage)
+        : await sendCall(context, asking, route, sendingOf(route, text, options), passage)
     const result = new CallResult(target.server, reply, fitFor(context, actor, target))
     result.recordTo(passage)
     await passage.written()
@@ -106,8 +160,6 @@ export async function call(
     throw error
   }
 }
-
-// --- internal ---
 
 function nothing(): void {}
 
@@ -135,52 +187,6 @@ function refuseArguments({ server, tool }: Target, args: unknown, text: string):
   if (problem !== undefined) throw badArguments(server === '' ? tool : `${server}/${tool}`, server, problem)
 }
 
-function sendCall(
-  context: CallContext,
-  asking: Asking,
-  route: Route,
-  text: string,
-  options: CallOptions,
-  passage: Passage,
-): Promise<ReplyMessage> {
-  const { connection } = route
-  if (connection.instances === undefined) return sendTo(connection, context, route, text, options, passage)
-  const { signal, timeout } = options
-  return withInstance(connection, asking, { method: 'tools/call', signal, timeout }, (own) =>
-    sendTo(own, context, route, text, options, passage),
-  )
-}
-
-function sendTo(
-  connection: Connection,
-  context: CallContext,
-  route: Route,
-  text: string,
-  { signal, timeout, onProgress }: CallOptions,
-  passage: Passage,
-): Promise<ReplyMessage> {
-  const { known, target } = route
-  const name = target.tool
-  const headers = known.headers.length > 0 ? paramHeaderValues(known.headers, JSON.parse(text)) : undefined
-  return send(
-    connection,
-    {
-      method: 'tools/call',
-      inside: `"name":${JSON.stringify(name)},"arguments":${text}`,
-      name,
-      headers,
-      signal,
-      timeout,
-      onSend: () => {
-        recheck(route, connection)
-        passage.sent()
-      },
-      ...(onProgress ? { onNotification: progressTo(onProgress) } : {}),
-    },
-    context.handlers,
-  )
-}
-
 function argumentsText(args: unknown): string {
   if (args instanceof JsonText) return args.text
   try {
@@ -190,19 +196,5 @@ function argumentsText(args: unknown): string {
       'USAGE',
       `the arguments cannot be written as JSON: ${error instanceof Error ? error.message : error}`,
     )
-  }
-}
-
-function progressTo(onProgress: (progress: Progress) => void) {
-  return (message: NotificationMessage) => {
-    if (message.method !== 'notifications/progress') return
-    const { progress, total, message: text } = (memberValue(message, 'params') ?? {}) as Partial<Progress>
-    const told: unknown = onProgress({
-      progress: Number(progress),
-      ...(total === undefined ? {} : { total }),
-      ...(text === undefined ? {} : { message: text }),
-    })
-    // Its author may have written it as an async function; what goes wrong there must not end the process.
-    if (told instanceof Promise) told.catch((error: unknown) => process.emitWarning(String(error)))
   }
 }

@@ -6,7 +6,7 @@ import type { ReplyMessage } from '../wire/message.ts'
 import { admit } from './admit.ts'
 import { askPerson } from './approve.ts'
 import type { CallContext } from './context.ts'
-import { type Asking, Passage } from './passage.ts'
+import { type Asking, Passage, unmetered } from './passage.ts'
 import { recordReply } from './result.ts'
 
 /** Under way until it is told how it ended. */
@@ -31,7 +31,7 @@ export async function consent(
     await Passage.refused(context, asking, target, params, error)
     throw error
   }
-  const passage = Passage.begin(context, asking, target, params, { mayWrite: false })
+  const passage = Passage.begin(context, asking, target, params, unmetered(false))
   passage.sent()
   return {
     answered: async (reply) => {

@@ -9,7 +9,7 @@ import type { Held } from '../connect/instance-pool.ts'
 import { enter, takeTurn } from '../connect/send.ts'
 import { asksFirst } from '../wire/asks-first.ts'
 import type { Era } from '../wire/era.ts'
-import { find, LARGE, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
+import { find, isWhole, LARGE, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { param, type RawParams } from '../wire/params.ts'
 import { admit, mayWrite, type Target } from './admit.ts'
 import { type Allowed, askPerson } from './approve.ts'
@@ -18,9 +18,10 @@ import { badArguments, checkArguments } from './check.ts'
 import type { CallContext } from './context.ts'
 import { ownInstance } from './own-instance.ts'
 import { passOn } from './pass-on.ts'
-import { type Asking, Passage, type Terms } from './passage.ts'
+import { type Asking, Passage, type Terms, unmetered } from './passage.ts'
 import { CallResult, recordReply } from './result.ts'
 import { findRoute, type OwnRoute, type Route, recheck } from './route.ts'
+import { tariffFor } from './tariff.ts'
 import { termsFor } from './terms.ts'
 
 export interface Forwarded {
@@ -59,7 +60,10 @@ export async function forward(
   const target = { server, tool: isCall ? (name ?? '') : `#${method}` }
   const recorded = isCall || !UNRECORDED.test(method)
   const text = (isCall ? argumentBytes(params) : params.bytes).toString('utf8')
-  const admission = await admitted(context, asking, request, target, text, recorded)
+  const again =
+    isCall && name !== undefined ? admittedAgain(context, asking, request, target, text) : undefined
+  const admitting = again ?? admitted(context, asking, request, target, text, recorded)
+  const admission = admitting instanceof Promise ? await admitting : admitting
   const { terms, route } = admission
   // A stream that stays open is no call that takes long.
   const stays = method === 'subscriptions/listen'
@@ -118,6 +122,34 @@ interface Admission {
   readonly allowed?: Allowed | undefined
 }
 
+/** A tool that was called before; undefined where something is to be found out, asked or refused first. */
+function admittedAgain(
+  context: CallContext,
+  asking: Asking,
+  { server, params, name }: Forwarded,
+  target: Target,
+  text: string,
+): Admission | Promise<Admission> | undefined {
+  try {
+    const route = context.views.of(asking.actor).routes.get(`${server}/${name}`)
+    if (route?.leave.verdict !== 'allow' || argumentsProblem(argumentBytes(params)) !== undefined)
+      return undefined
+    if (!context.validators.ready(route.entry.fingerprint)?.isValid(JSON.parse(text))) return undefined
+    const { connection } = route
+    const setting = termsFor(context, asking, target, route.leave, route.tariff, text)
+    if (!(setting instanceof Promise)) return { connection, terms: setting, route }
+    return setting.then(
+      (terms) => ({ connection, terms, route }),
+      async (error: unknown) => {
+        await Passage.refused(context, asking, target, text, error)
+        throw error
+      },
+    )
+  } catch {
+    return undefined
+  }
+}
+
 async function admitted(
   context: CallContext,
   asking: Asking,
@@ -136,8 +168,8 @@ async function admitted(
           : undefined
       const connection = context.manager.get(server)
       const terms = recorded
-        ? await termsFor(context, asking, target, leave, undefined, text)
-        : { mayWrite: mayWrite(leave) }
+        ? await termsFor(context, asking, target, leave, tariffFor(context, target, undefined), text)
+        : unmetered(mayWrite(leave))
       return { connection, terms, allowed }
     }
     if (name === undefined)
@@ -166,7 +198,7 @@ async function admitted(
     }
     // Servers' names are never empty, and what belongs to none is called elsewhere.
     if (route.kind === 'native') throw new Fault('TOOL_UNKNOWN', `there is no tool ${JSON.stringify(name)}`)
-    const setting = termsFor(context, asking, target, route.leave, route.entry.tool, text)
+    const setting = termsFor(context, asking, target, route.leave, route.tariff, text)
     const terms = setting instanceof Promise ? await setting : setting
     return { connection: route.connection, terms, route, allowed }
   } catch (error) {
@@ -177,7 +209,7 @@ async function admitted(
 
 /** Reads a small answer through, so that a broken one becomes an error here and not in the client. */
 function sound(answer: ReplyMessage): void {
-  if (answer.bytes.length >= LARGE) return
+  if (answer.bytes.length >= LARGE || isWhole(answer)) return
   const result = find(answer.members, 'result')
   if (result && answer.bytes[result.start] !== 0x7b)
     throw new Fault('MESSAGE_INVALID', 'the server answered with a result that is no object')

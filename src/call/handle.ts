@@ -11,10 +11,10 @@ import type { Implementation } from '../wire/era.ts'
 import { mayReach, reach } from './admit.ts'
 import { type CallOptions, call } from './call.ts'
 import type { CallContext } from './context.ts'
-import { estimateFor } from './meter.ts'
 import type { Asking } from './passage.ts'
 import { type Listed, listOf, request, type WaitOptions } from './request.ts'
 import type { CallResult } from './result.ts'
+import { estimateFor } from './tariff.ts'
 import { isForAll } from './view.ts'
 import { whyEmpty } from './why-empty.ts'
 
@@ -137,10 +137,10 @@ export class AgentHandle {
   }
 
   /** `server/tool`, a name from `toolsFor`, or a native tool's. */
-  async call(address: string, args?: unknown, options?: CallOptions): Promise<CallResult> {
-    const { conversation } = options ?? {}
+  call(address: string, args?: unknown, options?: CallOptions): Promise<CallResult> {
+    const conversation = options?.conversation
     const asking = conversation === undefined ? this.#asking : { ...this.#asking, conversation }
-    return await call(this.#context, asking, address, args, options)
+    return call(this.#context, asking, address, args, options)
   }
 
   /** Resources of one server, or of all that have some. */

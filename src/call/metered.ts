@@ -4,9 +4,8 @@ import { Fault } from '../base/fault.ts'
 import { agentOf } from '../policy/access.ts'
 import type { Regulator, Reservation } from '../policy/energy.ts'
 import type { CallContext } from './context.ts'
-import type { Metering } from './meter.ts'
 import { replyOf } from './native-call.ts'
-import { type Asking, Passage } from './passage.ts'
+import { type Asking, Passage, type Terms, unmetered } from './passage.ts'
 
 export interface Work {
   /** The name it has in the record. */
@@ -33,7 +32,7 @@ export class MeteredWork {
     const metering =
       regulator && new KnownCost(regulator, await regulator.reserve(agentOf(asking.actor), work.estimate))
     const text = JSON.stringify(work.arguments)
-    const terms = { mayWrite: false, meter: metering }
+    const terms = metering ?? unmetered(false)
     const passage = Passage.begin(context, asking, { server: '', tool: work.name }, text, terms)
     passage.proceed(await passage.written())
     passage.sent()
@@ -64,7 +63,8 @@ export class MeteredWork {
 // --- internal ---
 
 /** Costs what it is told, whatever time it took. */
-class KnownCost implements Metering {
+class KnownCost implements Terms {
+  readonly mayWrite = false
   cost = 0
   readonly #regulator: Regulator
   readonly #reservation: Reservation
@@ -78,12 +78,9 @@ class KnownCost implements Metering {
     return this.#reservation.amount
   }
 
-  settle(): number {
-    return this.#regulator.settle(this.#reservation, this.cost)
-  }
-
-  giveBack(): void {
-    this.#regulator.settle(this.#reservation, 0)
+  ended(sent: boolean): number | undefined {
+    const cost = this.#regulator.settle(this.#reservation, sent ? this.cost : 0)
+    return sent ? cost : undefined
   }
 }
 

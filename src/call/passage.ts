@@ -3,7 +3,7 @@
 import { Fault } from '../base/fault.ts'
 import { uuid7 } from '../base/uuid.ts'
 import { type Actor, agentOf } from '../policy/access.ts'
-import type { CallEnd, OpenCall } from '../record/recorder.ts'
+import type { OpenCall, WriteWaiting } from '../record/recorder.ts'
 import type { Records } from '../record/records.ts'
 import { argumentsForRecord, resultForRecord } from '../record/summary.ts'
 import type { CallSpan, Tracing } from '../record/trace.ts'
@@ -11,7 +11,6 @@ import type { Outcome } from '../store/invocation.ts'
 import { type ReplyMessage, slice, textOf } from '../wire/message.ts'
 import type { Target } from './admit.ts'
 import type { CallContext, Surface } from './context.ts'
-import type { Metering } from './meter.ts'
 
 /** Who asks, by which door, and in which conversation. */
 export interface Asking {
@@ -26,40 +25,60 @@ export interface Asking {
 export interface Terms {
   /** Then it is not sent when it cannot be written down. */
   readonly mayWrite: boolean
-  readonly meter?: Metering | undefined
-  /** Told how something ended that was sent. Must not throw. */
-  readonly onEnd?: ((outcome: Outcome, message: string | undefined) => void) | undefined
+  /** What it costs if nobody ever learns more; undefined where nothing is metered. */
+  readonly reserved?: number | undefined
+  /** Told once how it ended, and whether it was sent at all; tells what it cost. Must not throw. */
+  ended(
+    sent: boolean,
+    milliseconds: number,
+    outcome: Outcome,
+    message: string | undefined,
+  ): number | undefined
+}
+
+/** Terms of what costs nothing. */
+export function unmetered(mayWrite: boolean): Terms {
+  return mayWrite ? FREE_TO_WRITE : FREE
 }
 
 export class Passage {
   readonly #recording: Records | undefined
+  readonly #call: OpenCall | undefined
   readonly #span: CallSpan | undefined
   readonly #terms: Terms
-  readonly #started = performance.now()
-  #call: OpenCall | undefined
+  readonly #started: number
   #sent = false
   #ended = false
 
-  private constructor(recording: Records | undefined, span: CallSpan | undefined, terms: Terms) {
+  private constructor(
+    recording: Records | undefined,
+    call: OpenCall | undefined,
+    span: CallSpan | undefined,
+    terms: Terms,
+  ) {
     this.#recording = recording
+    this.#call = call
     this.#span = span
     this.#terms = terms
+    this.#started = performance.now()
   }
 
-  /** Says what is about to be done; it may be done when that is `written`. */
+  /** Says what is about to be done; it may be done when that is `written`, or when `waiting` is told. */
   static begin(
     context: CallContext,
     { actor, surface, conversation }: Asking,
     { server, tool }: Target,
     text: string,
     terms: Terms,
+    waiting?: WriteWaiting,
   ): Passage {
     const recording = context.recording()
+    const tracing = context.tracing()
     const agent = agentOf(actor)
-    const passage = new Passage(recording, spanFor(context.tracing(), agent, server, tool), terms)
-    if (recording === undefined) return passage
+    const span = tracing?.isOn ? spanFor(tracing, agent, server, tool) : undefined
+    if (recording === undefined) return new Passage(undefined, undefined, span, terms)
     const now = Date.now()
-    passage.#call = recording.recorder.begin({
+    const start = {
       id: uuid7(now),
       agent,
       server: bounded(server),
@@ -68,10 +87,10 @@ export class Passage {
       conversation,
       startedAt: now,
       requestBytes: Buffer.byteLength(text),
-      reserved: terms.meter?.reserved,
+      reserved: terms.reserved,
       arguments: argumentsForRecord(recording.level, text, recording.scrub),
-    })
-    return passage
+    }
+    return new Passage(recording, recording.recorder.begin(start, waiting), span, terms)
   }
 
   /** Writes down what was refused before anything was done. */
@@ -82,7 +101,7 @@ export class Passage {
     text: string,
     error: unknown,
   ): Promise<void> {
-    const passage = Passage.begin(context, asking, target, text, REFUSED)
+    const passage = Passage.begin(context, asking, target, text, FREE)
     passage.failed(error)
     await passage.written()
   }
@@ -93,6 +112,11 @@ export class Passage {
    */
   written(): Promise<Fault | undefined> | undefined {
     return this.#call && this.#recording?.recorder.written()
+  }
+
+  /** Whether anything is written down, so that there is something to wait for. */
+  get isRecorded(): boolean {
+    return this.#call !== undefined
   }
 
   /** What may change something is not sent when that could not be written: nobody would know of it after a crash. */
@@ -109,41 +133,53 @@ export class Passage {
   }
 
   /** It was answered, well or not. */
-  answered(reply: ReplyMessage, isError: boolean, message?: string): void {
-    this.#end(isError ? 'error' : 'ok', isError ? 'TOOL_FAILED' : undefined, message, reply)
+  answered(reply: ReplyMessage, isError: boolean, message?: string, waiting?: WriteWaiting): void {
+    this.#end(isError ? 'error' : 'ok', isError ? 'TOOL_FAILED' : undefined, message, reply, waiting)
   }
 
   /** It was not answered. */
-  failed(error: unknown): void {
+  failed(error: unknown, waiting?: WriteWaiting): void {
     const fault = error instanceof Fault ? error : undefined
     const message = error instanceof Error ? error.message : String(error)
-    this.#end(outcomeOf(fault, this.#sent), fault?.code ?? 'INTERNAL', message, undefined)
+    this.#end(outcomeOf(fault, this.#sent), fault?.code ?? 'INTERNAL', message, undefined, waiting)
   }
 
   // --- internal ---
 
-  #end(outcome: Outcome, code: string | undefined, message: string | undefined, reply?: ReplyMessage): void {
-    if (this.#ended) return
+  /** The first time counts. `waiting` is told when that is written down; at once where nothing is. */
+  #end(
+    outcome: Outcome,
+    code: string | undefined,
+    message: string | undefined,
+    reply: ReplyMessage | undefined,
+    waiting: WriteWaiting | undefined,
+  ): void {
+    if (this.#ended) {
+      waiting?.written(undefined)
+      return
+    }
     this.#ended = true
     this.#span?.end(outcome, code)
     const duration = rounded(performance.now() - this.#started)
-    const { meter, onEnd } = this.#terms
-    if (!this.#sent) meter?.giveBack()
-    else onEnd?.(outcome, message)
-    const energy = this.#sent ? meter?.settle(duration) : undefined
+    const energy = this.#terms.ended(this.#sent, duration, outcome, message)
     const recording = this.#recording
-    if (this.#call === undefined || recording === undefined) return
-    const { result, said } = reply ? keptOf(recording, reply) : NOTHING
-    recording.recorder.end(this.#call, {
+    const call = this.#call
+    if (call === undefined || recording === undefined) {
+      waiting?.written(undefined)
+      return
+    }
+    const said = reply && saidIn(recording, reply)
+    const end = {
       duration,
       outcome,
       code,
       error: message === undefined ? undefined : recording.scrub(message).slice(0, LONGEST_ERROR),
       energy,
       resultBytes: reply?.bytes.length ?? 0,
-      result,
+      result: reply && said === undefined ? keptOf(recording, reply) : undefined,
       said,
-    })
+    }
+    recording.recorder.end(call, end, waiting)
   }
 }
 
@@ -155,31 +191,29 @@ const LONGEST_ERROR = 2000
 const LONGEST_NAME = 200
 
 /**
- * What is kept of an answer. A small one with text in it, which is nearly every one, is handed over as it is: texts are
- * found wherever they stand, so it need not be read now.
+ * A small answer with text in it, which is nearly every one, is handed over as it is: texts are found wherever they stand,
+ * so it need not be read now.
  */
-function keptOf({ level, scrub }: Records, reply: ReplyMessage): Pick<CallEnd, 'result' | 'said'> {
-  const { kind, bytes } = reply
-  const size = bytes.length
-  const text = level === 'preview' && kind === 'result' ? textOf(reply) : undefined
-  if (text?.includes('"text"')) return { said: text }
-  if (level !== 'preview' || size <= LARGEST_READ)
-    return { result: resultForRecord(level, slice(reply, kind) ?? bytes, scrub, size) }
-  const beginning = bytes.subarray(bytes.indexOf(RESULT) + RESULT.length)
-  return { result: resultForRecord(level, beginning, scrub, size) }
+function saidIn({ level }: Records, reply: ReplyMessage): string | undefined {
+  const text = level === 'preview' && reply.kind === 'result' ? textOf(reply) : undefined
+  return text?.includes('"text"') ? text : undefined
 }
 
-const REFUSED: Terms = { mayWrite: false }
-const RESULT = Buffer.from('"result":')
-const NOTHING: Pick<CallEnd, 'result' | 'said'> = {}
+/** What is kept of any other. */
+function keptOf({ level, scrub }: Records, reply: ReplyMessage): string {
+  const { kind, bytes } = reply
+  const size = bytes.length
+  if (level !== 'preview' || size <= LARGEST_READ)
+    return resultForRecord(level, slice(reply, kind) ?? bytes, scrub, size)
+  const beginning = bytes.subarray(bytes.indexOf(RESULT) + RESULT.length)
+  return resultForRecord(level, beginning, scrub, size)
+}
 
-function spanFor(
-  tracing: Tracing | undefined,
-  agent: string,
-  server: string,
-  tool: string,
-): CallSpan | undefined {
-  if (tracing === undefined) return undefined
+const FREE: Terms = { mayWrite: false, ended: () => undefined }
+const FREE_TO_WRITE: Terms = { ...FREE, mayWrite: true }
+const RESULT = Buffer.from('"result":')
+
+function spanFor(tracing: Tracing, agent: string, server: string, tool: string): CallSpan | undefined {
   const isCall = !tool.startsWith('#')
   return tracing.startSpan({
     method: isCall ? 'tools/call' : tool.slice(1),

@@ -11,6 +11,7 @@ import type { CallContext } from './context.ts'
 import { withInstance } from './own-instance.ts'
 import { type Asking, Passage, type Terms } from './passage.ts'
 import { recordReply } from './result.ts'
+import { tariffFor } from './tariff.ts'
 import { termsFor } from './terms.ts'
 
 export interface WaitOptions {
@@ -66,7 +67,8 @@ async function admitted(
     const { leave } = admit(context, asking.actor, target)
     if (leave.verdict === 'ask') await askPerson(context, asking, target, { leave }, text, options)
     const connection = context.manager.get(target.server)
-    return { terms: await termsFor(context, asking, target, leave, undefined, text), connection }
+    const tariff = tariffFor(context, target, undefined)
+    return { terms: await termsFor(context, asking, target, leave, tariff, text), connection }
   } catch (error) {
     await Passage.refused(context, asking, target, text, error)
     throw error

@@ -1,7 +1,8 @@
 // What a call gives: bytes for whom passes them on, data for whom looks at it, read at most once.
 
 import { Fault } from '../base/fault.ts'
-import { errorOf, memberValue, mentions, type ReplyMessage, slice } from '../wire/message.ts'
+import type { WriteWaiting } from '../record/recorder.ts'
+import { errorOf, isPlain, memberValue, mentions, type ReplyMessage, slice } from '../wire/message.ts'
 import type { Passage } from './passage.ts'
 
 /** A result as MCP defines it; members that Busbar does not know are there too. */
@@ -73,8 +74,8 @@ export class CallResult {
   }
 
   /** @internal Writes down what came of the call. */
-  recordTo(passage: Passage): void {
-    recordReply(passage, this.#reply, () => this.text)
+  recordTo(passage: Passage, waiting?: WriteWaiting): void {
+    recordReply(passage, this.#reply, () => this.text, waiting)
   }
 
   #read(reply: ReplyMessage): ToolResult {
@@ -87,11 +88,17 @@ export class CallResult {
 }
 
 /** Writes down an answer. It is read only where it may say that the tool failed. */
-export function recordReply(passage: Passage, reply: ReplyMessage, errorText: () => string): void {
-  if (reply.kind === 'error') passage.answered(reply, true, errorOf(reply).message)
+export function recordReply(
+  passage: Passage,
+  reply: ReplyMessage,
+  errorText: () => string,
+  waiting?: WriteWaiting,
+): void {
+  if (isPlain(reply)) passage.answered(reply, false, undefined, waiting)
+  else if (reply.kind === 'error') passage.answered(reply, true, errorOf(reply).message, waiting)
   else {
     const isError = mentions(reply, IS_ERROR) && saysError(reply)
-    passage.answered(reply, isError, isError ? errorText() : undefined)
+    passage.answered(reply, isError, isError ? errorText() : undefined, waiting)
   }
 }
 

@@ -7,9 +7,11 @@ import type { Connection } from '../connect/connection.ts'
 import { awake } from '../connect/send.ts'
 import type { KnownTool } from '../connect/tool-list.ts'
 import type { Actor } from '../policy/access.ts'
+import type { Tariff } from '../policy/estimate.ts'
 import { type OwnTool, type ServerTool, serverTool } from '../registry/registry.ts'
 import { admit, changedTool, type Leave, otherTool, type Target, unknownTool } from './admit.ts'
 import type { CallContext } from './context.ts'
+import { tariffFor } from './tariff.ts'
 
 /** A tool of a server that somebody may call. */
 export interface Route {
@@ -19,6 +21,7 @@ export interface Route {
   readonly connection: Connection
   readonly known: KnownTool
   readonly leave: Leave
+  readonly tariff: Tariff | undefined
 }
 
 /** A tool of this process that somebody may call. */
@@ -27,6 +30,7 @@ export interface OwnRoute {
   readonly target: Target
   readonly entry: OwnTool
   readonly leave: Leave
+  readonly tariff: Tariff | undefined
 }
 
 interface Waiting {
@@ -61,7 +65,9 @@ export function findRoute(
  * or the server's own start may have been waited for. `called`: the instance it is sent to, which lists for itself.
  */
 export function recheck(route: Route, called: Connection): void {
-  const { connection, target } = route
+  const { connection, target, known } = route
+  // Nearly always.
+  if (called === connection && connection.tool(target.tool) === known) return
   if (!isAsJudged(route, connection)) throw changedTool(target)
   if (called === connection) return
   if (connection.off) throw connection.off
@@ -89,13 +95,15 @@ function routeNow(
   const pins = context.brakes()?.pins
   refuse()
   // Who sees a native tool may depend on more than is known here.
-  if (admitted.kind === 'native') return { ...admitted, target }
+  if (admitted.kind === 'native')
+    return { ...admitted, target, tariff: tariffFor(context, target, admitted.entry.tool) }
   const { connection } = admitted
   const routeTo = (known: KnownTool, leave: Leave): Route => {
     const entry = serverTool(connection, known.tool)
     if (pins?.verdict(target.server, target.tool, entry.fingerprint) === 'new')
       pins.first(target.server, known.tool)
-    const route: Route = { kind: 'server', target, entry, connection, known, leave }
+    const tariff = tariffFor(context, target, known.tool)
+    const route: Route = { kind: 'server', target, entry, connection, known, leave, tariff }
     // What was decided before something changed is not kept for after it.
     if (context.views.of(actor) === view) view.routes.set(address, route)
     return route

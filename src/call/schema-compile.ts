@@ -12,6 +12,8 @@ export interface Compiled {
   readonly flaw?: string
   /** What is wrong with a value, as ajv says it. Throws when it takes too long to find out. */
   errors(value: unknown): readonly ErrorObject[]
+  /** Whether there are none. */
+  isValid(value: unknown): boolean
 }
 
 /** Compiles a schema that is not too large; a text says why it cannot. `pause` lets others work in between. */
@@ -32,17 +34,24 @@ export async function compileSchema(
   const { schema } = readSchema(source, unknown)
   const limits = { steps: 0, characters: 0 }
   const validate = compiler(matchers, limits).compile(schema)
+  const isValid = (value: unknown) => {
+    limits.steps = MAX_STEPS
+    limits.characters = MAX_MATCHED
+    const valid = validate(value)
+    // They hold parts of the value.
+    if (!valid) validate.errors = null
+    return valid
+  }
   const errors = (value: unknown) => {
     limits.steps = MAX_STEPS
     limits.characters = MAX_MATCHED
     const list = validate(value) ? [] : (validate.errors ?? [])
-    // They hold parts of the value.
     validate.errors = null
     return list
   }
   // A schema that refers to itself and nothing else never ends.
   errors({})
-  return unknown.size === 0 ? { errors } : { errors, flaw: flawOf([...unknown]) }
+  return unknown.size === 0 ? { errors, isValid } : { errors, isValid, flaw: flawOf([...unknown]) }
 }
 
 export const TOO_LARGE = 'the schema is too large to be checked'

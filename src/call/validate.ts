@@ -14,6 +14,8 @@ export interface Validator {
   readonly flaw?: string
   /** Never throws and never changes the value. */
   check(value: unknown): Checked
+  /** The same for whom the problems do not matter. May throw where it cannot be told. */
+  isValid(value: unknown): boolean
 }
 
 /** Validators by the fingerprints of their schemas; the one that was not used for longest goes first. */
@@ -81,10 +83,11 @@ async function compiled(schema: Readonly<Record<string, unknown>>): Promise<Vali
     if (isTooLarge(schema)) return unchecked(TOO_LARGE)
     const result = await compileSchema(schema, () => turn())
     if (typeof result === 'string') return unchecked(result)
-    const { errors, flaw } = result
+    const { errors, isValid, flaw } = result
     return {
       ...(flaw === undefined ? {} : { flaw }),
       check: (value) => checked(errors, value),
+      isValid,
     }
   } catch (error) {
     return unchecked(`the schema cannot be checked: ${shown(error instanceof Error ? error.message : error)}`)
@@ -92,7 +95,7 @@ async function compiled(schema: Readonly<Record<string, unknown>>): Promise<Vali
 }
 
 function unchecked(flaw: string): Validator {
-  return { flaw, check: () => FINE }
+  return { flaw, check: () => FINE, isValid: () => true }
 }
 
 function checked(errors: (value: unknown) => Parameters<typeof problemsOf>[0], value: unknown): Checked {

@@ -108,16 +108,26 @@ export class Views {
   }
 
   of(actor: Actor): View {
-    const key = agentOf(actor)
+    const kept = this.#kept.get(agentOf(actor))
+    // Two looks for every call.
+    if (kept !== undefined && kept.rules === this.#rules() && kept.version === this.#now()) return kept.view
+    return this.#make(actor, kept?.view)
+  }
+
+  // --- internal ---
+
+  #now(): number {
+    return this.#registry.version + this.#version()
+  }
+
+  #make(actor: Actor, before: View | undefined): View {
     const rules = this.#rules()
-    const version = this.#registry.version + this.#version()
-    const kept = this.#kept.get(key)
-    if (kept?.version === version && kept.rules === rules) return kept.view
+    const version = this.#now()
     const see = () => this.#registry.all.filter((tool) => this.#sees(actor, tool))
     // Whoever looks at everything is shown everything.
     const grants = rules.grants(actor) ?? { naming: 'mcp__s__t', surface: 'full' }
-    const view = new View(see, grants, this.#registry.nativeNames, this.#reads(actor), kept?.view)
-    this.#kept.set(key, { version, rules, view })
+    const view = new View(see, grants, this.#registry.nativeNames, this.#reads(actor), before)
+    this.#kept.set(agentOf(actor), { version, rules, view })
     return view
   }
 }

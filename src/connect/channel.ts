@@ -7,6 +7,8 @@ import { idOfCut } from '../wire/ends.ts'
 import { ASKING_METHODS, ERROR, META } from '../wire/era.ts'
 import {
   type Id,
+  type Invalid,
+  type Message,
   memberValue,
   type NotificationMessage,
   type ReplyMessage,
@@ -18,7 +20,7 @@ import type { Answer } from './answers.ts'
 import type { Asker, Given } from './asker.ts'
 import { Deadlines } from './deadlines.ts'
 import { LeftRequests } from './left.ts'
-import { type Ask, Pending } from './pending.ts'
+import { type Ask, Pending, type Receiver } from './pending.ts'
 import { relatedTask, taskIn } from './related-task.ts'
 import type { Diagnosis, OpenTransport, Transport, TransportEvents } from './transport.ts'
 import type { Turns } from './turns.ts'
@@ -106,21 +108,28 @@ export class Channel implements TransportEvents {
 
   /** Sends a request. Resolves to its answer, be it a result or an error; what prevents an answer is thrown. */
   request(ask: Ask, id: number = this.#nextId++): Promise<ReplyMessage> {
-    if (this.#closed) return Promise.reject(this.#closed)
-    if (ask.signal?.aborted) return Promise.reject(cancelled(this.#server, ask.method))
-    return new Promise((resolve, reject) => {
-      const pending = new Pending(ask, resolve, reject)
-      this.#pending.set(id, pending)
-      if (ask.idle) this.#deadlines.expect(pending.due)
-      if (ask.signal) pending.onAbort(() => this.#giveUp(id, cancelled(this.#server, ask.method)))
-      const tail = ask.params === undefined ? '}' : `,"params":${ask.params}}`
-      this.#transport?.send({
-        body: `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(ask.method)}${tail}`,
-        method: ask.method,
-        id,
-        name: ask.name,
-        headers: ask.headers,
-      })
+    return new Promise((answered, failed) => this.send(ask, { answered, failed }, id))
+  }
+
+  /** The same for whom a promise is one too many. Tells at once when it cannot be sent. */
+  send(ask: Ask, receiver: Receiver, id: number): void {
+    const { method, params, signal } = ask
+    const refused = this.#closed ?? (signal?.aborted ? cancelled(this.#server, method) : undefined)
+    if (refused) {
+      receiver.failed(refused)
+      return
+    }
+    const pending = new Pending(ask, receiver)
+    this.#pending.set(id, pending)
+    if (ask.idle) this.#deadlines.expect(pending.due)
+    if (signal) pending.onAbort(() => this.#giveUp(id, cancelled(this.#server, method)))
+    const tail = params === undefined ? '}' : `,"params":${params}}`
+    this.#transport?.send({
+      body: `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}${tail}`,
+      method,
+      id,
+      name: ask.name,
+      headers: ask.headers,
     })
   }
 
@@ -142,7 +151,14 @@ export class Channel implements TransportEvents {
   message(bytes: Buffer, stream?: number): void {
     this.lastHeard = performance.now()
     try {
-      this.#handle(bytes, stream)
+      const message = readMessage(bytes)
+      // Nearly every message is the answer to a request of ours.
+      const pending =
+        message.kind === 'result' && typeof message.id === 'number'
+          ? this.#pending.take(message.id)
+          : undefined
+      if (pending) pending.settle(message as ReplyMessage)
+      else this.#handle(message, bytes, stream)
     } catch (error) {
       // What a server sends must never end more than its own connection.
       const reason = error instanceof Error ? error.message : String(error)
@@ -150,8 +166,7 @@ export class Channel implements TransportEvents {
     }
   }
 
-  #handle(bytes: Buffer, stream: number | undefined): void {
-    const message = readMessage(bytes)
+  #handle(message: Message | Invalid, bytes: Buffer, stream: number | undefined): void {
     switch (message.kind) {
       case 'result':
       case 'error':

@@ -124,7 +124,7 @@ export class Connection {
 
   /** A tool by its name, if it may be offered. */
   tool(name: string): KnownTool | undefined {
-    return this.plan.offers(name) ? this.#list.find(name) : undefined
+    return !this.plan.filters || this.plan.offers(name) ? this.#list.find(name) : undefined
   }
 
   /** Whether it lists something that is not offered. */

@@ -12,7 +12,7 @@ import { patiently } from './busy.ts'
 import { Channel } from './channel.ts'
 import { type List, type ListMethod, listAll, resultOf } from './definitions.ts'
 import { negotiate } from './negotiate.ts'
-import type { Ask } from './pending.ts'
+import type { Ask, Receiver } from './pending.ts'
 import type { Diagnosis, OpenTransport } from './transport.ts'
 import { Turns } from './turns.ts'
 
@@ -44,6 +44,11 @@ export interface LinkEvents {
 }
 
 export interface AskOptions extends Pick<Ask, 'signal' | 'idle' | 'total' | 'onNotification' | 'headers'> {}
+
+/** A request with the inside of its parameters as text. */
+interface TextRequest extends Pick<Ask, 'method' | 'name' | 'headers' | 'signal' | 'onNotification'> {
+  readonly inside: string
+}
 
 export type PassOptions = Omit<Ask, 'method' | 'params'>
 
@@ -106,11 +111,24 @@ export class Link {
     name: string | undefined,
     options: AskOptions = {},
   ): Promise<ReplyMessage> {
+    const { idle, total } = options
+    return new Promise((answered, failed) =>
+      this.sendText({ ...options, method, inside, name }, idle, total, { answered, failed }),
+    )
+  }
+
+  /** The same for whom a promise is one too many. */
+  sendText(
+    { method, inside, name, headers, signal, onNotification }: TextRequest,
+    idle: number | undefined,
+    total: number | undefined,
+    receiver: Receiver,
+  ): void {
     const id = this.#channel.nextId()
     const before = inside === '' ? '' : `${inside},`
     const params = `{${before}"_meta":${this.#meta}"progressToken":${id}}}`
-    const { signal, idle, total, onNotification, headers } = options
-    return this.#channel.request({ method, name, params, signal, idle, total, onNotification, headers }, id)
+    const ask = { method, params, name, headers, signal, idle, total, onNotification }
+    this.#channel.send(ask, receiver, id)
   }
 
   /** Asks with whole parameters as they are, for what is only passed on. The function gets the progress token. */

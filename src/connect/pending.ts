@@ -25,22 +25,28 @@ export interface Ask {
   readonly asker?: Asker | undefined
 }
 
+/** Whom the answer to a request goes to. It is told one of these, once; neither may throw. */
+export interface Receiver {
+  answered(reply: ReplyMessage): void
+  failed(fault: Fault): void
+}
+
 /** One request that waits for its answer. It ends exactly once. */
 export class Pending {
   readonly ask: Ask
-  readonly #resolve: (message: ReplyMessage) => void
-  readonly #reject: (fault: Fault) => void
-  readonly #since = performance.now()
+  readonly #receiver: Receiver
+  readonly #since: number
   #abort: (() => void) | undefined
 
   /** When it is given up, on the monotonic clock. */
   due: number
 
-  constructor(ask: Ask, resolve: (message: ReplyMessage) => void, reject: (fault: Fault) => void) {
+  constructor(ask: Ask, receiver: Receiver) {
+    const now = performance.now()
     this.ask = ask
-    this.#resolve = resolve
-    this.#reject = reject
-    this.due = this.#dueFrom(this.#since)
+    this.#receiver = receiver
+    this.#since = now
+    this.due = dueFrom(now, now, ask)
   }
 
   onAbort(stop: () => void): void {
@@ -60,7 +66,7 @@ export class Pending {
   }
 
   postpone(now: number): void {
-    this.due = this.#dueFrom(now)
+    this.due = dueFrom(now, this.#since, this.ask)
   }
 
   /** Which of its two limits it has reached, in milliseconds. */
@@ -71,19 +77,19 @@ export class Pending {
 
   settle(message: ReplyMessage): void {
     if (this.#abort) this.ask.signal?.removeEventListener('abort', this.#abort)
-    this.#resolve(message)
+    this.#receiver.answered(message)
   }
 
   fail(fault: Fault): void {
     if (this.#abort) this.ask.signal?.removeEventListener('abort', this.#abort)
-    this.#reject(fault)
+    this.#receiver.failed(fault)
   }
+}
 
-  #dueFrom(now: number): number {
-    const { idle, total } = this.ask
-    return Math.min(
-      idle ? now + idle : Number.POSITIVE_INFINITY,
-      total ? this.#since + total : Number.POSITIVE_INFINITY,
-    )
-  }
+// --- internal ---
+
+function dueFrom(now: number, since: number, { idle, total }: Ask): number {
+  const silent = idle ? now + idle : Number.POSITIVE_INFINITY
+  const last = total ? since + total : Number.POSITIVE_INFINITY
+  return Math.min(silent, last)
 }

@@ -11,6 +11,7 @@ import { patiently } from './busy.ts'
 import type { Connection } from './connection.ts'
 import type { AskOptions, Link } from './link.ts'
 import { abortable, inTime } from './pause.ts'
+import type { Receiver } from './pending.ts'
 
 export interface Sending {
   readonly method: string
@@ -58,6 +59,18 @@ export async function send(
   }
 }
 
+/**
+ * The same where nothing has to be waited for: the server is up, has a place free, and is not asked in turns. False:
+ * nothing was done. Once it is true the place is the receiver's to leave.
+ */
+export function sendNow(connection: Connection, sending: Sending, receiver: Receiver): boolean {
+  const { live, gate, plan } = connection
+  if (live === undefined || live.takesTurns(undefined) || sending.signal?.aborted || !gate.tryEnter())
+    return false
+  live.sendText(sending, idleOf(plan, sending), totalOf(plan, sending), receiver)
+  return true
+}
+
 /** Until a server that asks before it gives its result has given it; `again` answers a question and asks once more. */
 export async function untilAnswered(
   server: string,
@@ -71,6 +84,22 @@ export async function untilAnswered(
     reply = await again(reply)
   }
   return reply
+}
+
+/** Answers what a server asks before it gives its result, and asks again with that. */
+export function afterQuestions(
+  connection: Connection,
+  sending: Sending,
+  first: ReplyMessage,
+  handlers: Handlers,
+): Promise<ReplyMessage> {
+  const { name, stopping } = connection
+  return untilAnswered(name, sending.method, first, async (question) => {
+    // A person may take their time; whoever called may not want to wait for it.
+    const bounded = abortable(answered(name, sending.inside, question, handlers), stopping, name)
+    const inside = await (sending.signal ? abortable(bounded, sending.signal, name) : bounded)
+    return await ask(connection, { ...sending, inside })
+  })
 }
 
 /**
@@ -147,13 +176,25 @@ async function bounded<T>(
   }
 }
 
+function idleOf({ timeouts }: Connection['plan'], { timeout }: Sending): number {
+  return timeout ?? timeouts.call
+}
+
+/** A caller that allows more at a time allows more in all. */
+function totalOf({ timeouts }: Connection['plan'], { timeout }: Sending): number {
+  return timeout === undefined ? timeouts.total : Math.max(timeouts.total, timeout)
+}
+
 function ask(connection: Connection, sending: Sending): Promise<ReplyMessage> {
-  const { timeouts } = connection.plan
+  const { plan } = connection
   const { method, inside, name, signal, headers, onNotification } = sending
-  const idle = sending.timeout ?? timeouts.call
-  // A caller that allows more at a time allows more in all.
-  const total = Math.max(timeouts.total, sending.timeout ?? 0)
-  const options = { signal, idle, total, headers, onNotification }
+  const options = {
+    signal,
+    idle: idleOf(plan, sending),
+    total: totalOf(plan, sending),
+    headers,
+    onNotification,
+  }
   const link = connection.live
   if (link !== undefined && (method === 'tools/call' || !READING.test(method)))
     return link.askText(method, inside, name, options)
@@ -170,22 +211,6 @@ function askAgain(
     return await link.askText(method, inside, name, options)
   }
   return READING.test(method) ? patiently(ask, signal) : ask()
-}
-
-/** Answers what a server asks before it gives its result, and asks again with that. */
-function afterQuestions(
-  connection: Connection,
-  sending: Sending,
-  first: ReplyMessage,
-  handlers: Handlers,
-): Promise<ReplyMessage> {
-  const { name, stopping } = connection
-  return untilAnswered(name, sending.method, first, async (question) => {
-    // A person may take their time; whoever called may not want to wait for it.
-    const bounded = abortable(answered(name, sending.inside, question, handlers), stopping, name)
-    const inside = await (sending.signal ? abortable(bounded, sending.signal, name) : bounded)
-    return await ask(connection, { ...sending, inside })
-  })
 }
 
 /** The same parameters with the answers to what was asked, and the server's own note, byte for byte. */

@@ -4,7 +4,7 @@ import { Fault } from '../base/fault.ts'
 import type { Environment } from '../base/places.ts'
 import { messagesIn } from '../wire/batch.ts'
 import { idOfCut } from '../wire/ends.ts'
-import { LineReader, oneLine } from '../wire/lines.ts'
+import { type LineEvents, LineReader, oneLine } from '../wire/lines.ts'
 import { rest } from './pause.ts'
 import { childEnvironment } from './process/environment.ts'
 import { newMarker } from './process/marker.ts'
@@ -34,7 +34,7 @@ const UNREAD_LIMIT = 64 * 1024 * 1024
 /** Milliseconds between the end of the output and the end of the process. */
 const EXIT_PATIENCE = 500
 
-class StdioTransport implements Transport {
+class StdioTransport implements Transport, LineEvents {
   readonly streams = false
   readonly #options: StdioOptions
   readonly #process: ServerProcess
@@ -47,10 +47,7 @@ class StdioTransport implements Transport {
     this.#options = options
     this.#process = process
     this.#events = events
-    const reader = new LineReader(options.limit, {
-      line: (bytes) => this.#line(bytes),
-      oversized: (size, head, tail) => events.oversized(size, idOfCut(head, tail)),
-    })
+    const reader = new LineReader(options.limit, this)
     process.stdout.on('data', (chunk: Buffer) => reader.push(chunk))
     process.stdout.on('end', () => void this.#outputEnded())
     void process.exited.then(() => this.#ended())
@@ -97,13 +94,17 @@ class StdioTransport implements Transport {
     await this.#process.close()
   }
 
-  #line(bytes: Buffer): void {
+  line(bytes: Buffer): void {
     // Servers print banners. A message begins with a brace, so nothing else has to be read.
     const first = bytes[0]
     if (first === 0x7b || first === 0x20 || first === 0x09) this.#events.message(bytes)
     else if (first === 0x5b) this.#batch(bytes)
     else if (bytes.toString('latin1', 0, 256).trim() !== '')
       this.#events.noise(bytes.toString('utf8', 0, 256))
+  }
+
+  oversized(size: number, head: Buffer, tail: Buffer): void {
+    this.#events.oversized(size, idOfCut(head, tail))
   }
 
   /** Version 2025-03-26 allowed several messages in one. */

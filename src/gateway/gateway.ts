@@ -259,22 +259,22 @@ export class Gateway {
     }
   }
 
-  async #answer(
+  #answer(
     request: IncomingMessage,
     response: ServerResponse,
     actor: Actor,
     path: string,
     share: Share,
-  ): Promise<void> {
+  ): Promise<void> | void {
     if (path === '/metrics' || path.startsWith('/api/')) {
       if (actor.kind !== 'owner') return this.#refuse('owner', response, 403, 'this is for the owner')
-      if (path === '/metrics') return await this.metrics.serve(response)
-      return await serveApi(this.#hub, request, response, this)
+      if (path === '/metrics') return this.metrics.serve(response)
+      return serveApi(this.#hub, request, response, this)
     }
     const scope = scopeOf(path)
     if (scope === undefined)
       return refuse(response, 404, 'there is nothing here; the endpoints are /mcp and /mcp/SERVER')
-    await serveMcp({ endpoint: this.#endpoint, actor, scope: scope.server, request, response, share })
+    return serveMcp({ endpoint: this.#endpoint, actor, scope: scope.server, request, response, share })
   }
 
   #refuse(reason: string, response: ServerResponse, status: number, message: string): void {

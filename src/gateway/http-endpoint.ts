@@ -25,11 +25,11 @@ export interface Visit {
   readonly share: Share
 }
 
-export async function serveMcp(visit: Visit): Promise<void> {
+export function serveMcp(visit: Visit): Promise<void> | void {
   const { request, response } = visit
   switch (request.method) {
     case 'POST':
-      return await post(visit)
+      return post(visit)
     case 'GET':
       return openStream(visit)
     case 'DELETE':

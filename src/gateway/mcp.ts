@@ -181,17 +181,16 @@ export class McpEndpoint {
     }
   }
 
-  async #modern(asked: Asked): Promise<void> {
+  #modern(asked: Asked): Promise<void> | void {
     const { message, name, params, headers, reply, scope } = asked
     const wrong = checkModern(message.method, name, params, headers)
     if (wrong) return reply.error(message.id, wrong, 400)
-    if (scope === undefined) await this.#whole.request(asked)
-    else await this.#one.request(asked, scope)
+    return scope === undefined ? this.#whole.request(asked) : this.#one.request(asked, scope)
   }
 
-  async #legacy(incoming: Asked): Promise<void> {
+  #legacy(incoming: Asked): Promise<void> | void {
     const { message, reply, scope, params } = incoming
-    if (message.method === 'initialize') return await this.#initialize(incoming)
+    if (message.method === 'initialize') return this.#initialize(incoming)
     const session = this.#sessionOf(incoming)
     if (session === 'gone') return reply.error(message.id, NO_SESSION, 404)
     if (session && reply instanceof HttpReply) reply.keepBy(session)
@@ -206,8 +205,7 @@ export class McpEndpoint {
       return reply.result(message.id, {})
     }
     const asked = { ...incoming, session }
-    if (scope === undefined) await this.#whole.request(asked)
-    else await this.#one.request(asked, scope)
+    return scope === undefined ? this.#whole.request(asked) : this.#one.request(asked, scope)
   }
 
   async #initialize(asked: Asked): Promise<void> {

@@ -67,10 +67,10 @@ export class Passing {
   }
 
   /** Answers with what the server answers. Throws why it does not. */
-  async pass(asked: Asked, server: string, renamed: Renamed = asked): Promise<void> {
+  pass(asked: Asked, server: string, renamed: Renamed = asked): Promise<void> {
     const call = asked.modern ? this.#parking.callOf(asked, server) : undefined
-    if (call) await this.#parkable(call, asked, server, renamed)
-    else answer(asked, await this.ask(asked, server, renamed))
+    if (call) return this.#parkable(call, asked, server, renamed)
+    return this.ask(asked, server, renamed).then((answered) => answer(asked, answered))
   }
 
   /** What the server answers; what comes before that goes to the client at once. */

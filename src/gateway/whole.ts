@@ -30,19 +30,18 @@ export class Whole {
     this.#subscribing = subscribing
   }
 
-  async request(asked: Asked): Promise<void> {
+  request(asked: Asked): Promise<void> | void {
     const { actor, modern, message } = asked
     const { method } = message
     const surface = this.#hub.surfaces.of(actor)
     // A call is by far the most frequent of them.
-    if (method === 'tools/call') return await this.#call(asked, surface)
+    if (method === 'tools/call') return this.#call(asked, surface)
     if (modern && LEGACY_METHODS.has(method)) return notFound(asked, 404)
     if (!modern && (method === 'server/discover' || method.startsWith('subscriptions/')))
       return notFound(asked, 200)
     const listed = LISTS[method]
-    if (method === 'tools/list') await this.#tools(asked, surface)
-    else if (listed) await this.#list(asked, surface, listed)
-    else await this.#other(asked, surface)
+    if (method === 'tools/list') return this.#tools(asked, surface)
+    return listed ? this.#list(asked, surface, listed) : this.#other(asked, surface)
   }
 
   /** What a legacy client is told. */
@@ -54,11 +53,11 @@ export class Whole {
 
   // --- internal ---
 
-  async #call(given: Asked, surface: Surface): Promise<void> {
+  #call(given: Asked, surface: Surface): Promise<void> | void {
     const asked = given.name === CALL_TOOL ? meantCall(this.#hub.context, given) : given
     const { params, name, modern, headers, reply, message, actor } = asked
     const target = name === undefined ? undefined : surface.tool(name)
-    if (target === undefined || target.server === '') return await this.#own(asked)
+    if (target === undefined || target.server === '') return this.#own(asked)
     const { manager, spill } = this.#hub.context
     const known = manager.find(target.server)?.tool(target.tool)
     if (modern && headers !== undefined) {
@@ -72,7 +71,7 @@ export class Whole {
       name: target.tool,
       shorten: (answer: ReplyMessage) => spilledReply(spill, actor, answer, promised),
     }
-    await this.#passing.pass(asked, target.server, renamed)
+    return this.#passing.pass(asked, target.server, renamed)
   }
 
   /** A tool of this process, or a name that nobody has: that is refused, and written down, as any other call is. */

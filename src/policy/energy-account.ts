@@ -51,9 +51,15 @@ export class Account {
     return Math.min(this.capacity, this.#level + Math.max(0, now - this.#at) * this.rate)
   }
 
-  spend(cost: number, now: number): void {
-    this.#level = this.level(now) - cost
+  /** Takes in that a call has ended for which so much was set aside. Tells what is left. */
+  settle(reserved: number, spent: number, now: number): number {
+    const grown = this.#level + (now > this.#at ? (now - this.#at) * this.rate : 0)
+    this.#level = Math.min(this.capacity, grown) - spent
     this.#at = now
+    this.usedAt = now
+    this.reserved -= reserved
+    this.free += reserved - spent
+    return this.#level
   }
 
   follow(budget: EnergyBudget, now: number): void {

@@ -43,12 +43,16 @@ export class Reservation {
   readonly amount: number
   /** @internal */
   readonly account: Account | undefined
+  /** @internal The same amount in millionths. */
+  readonly count: number
   /** @internal What it was settled with. */
   cost: number | undefined
 
   constructor(account: Account | undefined, count: number) {
     this.account = account
+    this.count = count
     this.amount = energyOf(count)
+    this.cost = undefined
   }
 }
 
@@ -105,7 +109,7 @@ export class Regulator {
    * be asked. A call that needs more than an agent can hold may go when the agent is full, and leaves it in debt.
    */
   reserve(agent: string, estimate: number): Reservation | Promise<Reservation> {
-    const account = this.#accounts.get(accountOf(agent))
+    const account = this.#accounts.get(agent) ?? this.#accounts.get(accountOf(agent))
     const wanted = millionths(estimate)
     if (account === undefined) return new Reservation(undefined, wanted)
     const needed = Math.min(wanted, account.capacity)
@@ -117,17 +121,15 @@ export class Regulator {
   settle(reservation: Reservation, cost: number): number {
     if (reservation.cost !== undefined) return reservation.cost
     const spent = millionths(cost)
-    reservation.cost = energyOf(spent)
     const { account } = reservation
+    reservation.cost = energyOf(spent)
     if (account === undefined) return reservation.cost
-    const reserved = millionths(reservation.amount)
     const now = this.#clock.monotonic()
-    account.reserved -= reserved
-    account.free += reserved - spent
-    account.spend(spent, now)
-    account.usedAt = now
-    this.#tell(account, now)
-    this.#watch()
+    const level = account.settle(reservation.count, spent, now)
+    // Nearly always there is plenty, before and after.
+    if (account.state !== 'plenty' || account.short > 0 || 2 * level <= account.capacity)
+      this.#tell(account, now)
+    if (this.#timer === undefined) this.#watch()
     return reservation.cost
   }
 

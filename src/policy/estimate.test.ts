@@ -37,6 +37,13 @@ test('a tool that was called takes what three of four calls took, and its price 
   const costs = new Costs(Array.from({ length: 1000 }, () => 50))
   for (let index = 0; index < 64; index++) costs.add(index % 4)
   expect([costs.count, costs.usual]).toEqual([64, 2])
+  // One more says little about what is usual; when every eighth is another one, it is found out again.
+  const seen = Array.from({ length: 64 }, () => {
+    costs.add(9)
+    return costs.usual
+  })
+  expect([seen[0], seen[63]]).toEqual([2, 9])
+  expect(new Set(seen)).toEqual(new Set([2, 3, 9]))
 })
 
 test('the highest price that fits counts, and time costs two a second [D2]', () => {
@@ -55,10 +62,16 @@ test('what earlier runs took is read once, in nobody’s way, and counts as earl
     },
   })
   expect(estimates.of('s', 't', tool({}), 1)).toEqual({ energy: 1.1, confidence: 'guess', calls: 0 })
-  estimates.add('s', 't', 100)
-  estimates.add('s', 't', Number.NaN)
+  const tariff = estimates.tariff('s', 't', tool({}), 1)
+  expect(tariff.energy).toBe(1.1)
+  tariff.learn(100)
+  tariff.learn(Number.NaN)
   await estimates.ready()
   expect(estimates.of('s', 't', undefined, 0)).toEqual({ energy: 8, confidence: 'good', calls: 5 })
+  // Whoever began before they were read learns of them, and teaches others.
+  expect(tariff.energy).toBe(9)
+  estimates.tariff('s', 't', undefined, 0).learn(100)
+  expect([tariff.energy, estimates.of('s', 't', undefined, 0).calls]).toEqual([101, 6])
   expect(estimates.of('s', 'new', undefined, 0).confidence).toBe('guess')
   expect(asked).toBe(1)
 })
@@ -66,6 +79,6 @@ test('what earlier runs took is read once, in nobody’s way, and counts as earl
 test('without a store it is guessed, and learned from then on [D2]', async () => {
   const estimates = new Estimates({ durations: () => Promise.reject(new Error('no store')) })
   await estimates.ready()
-  estimates.add('s', 't', 3)
+  estimates.tariff('s', 't', undefined, 0).learn(3)
   expect(estimates.of('s', 't', undefined, 0)).toEqual({ energy: 3, confidence: 'low', calls: 1 })
 })

@@ -36,15 +36,17 @@ export function priceOf(prices: Readonly<Record<string, number>> | undefined, to
 export function estimateOf(tool: Tool | undefined, price: number, history: Costs | undefined): Estimate {
   const calls = history?.count ?? 0
   if (history === undefined || calls === 0)
-    return { energy: (tool ? guess(tool) : LEAST) + price, confidence: 'guess', calls: 0 }
+    return { energy: guessed(tool) + price, confidence: 'guess', calls: 0 }
   return { energy: history.usual + price, confidence: calls < ENOUGH ? 'low' : 'good', calls }
 }
 
 /** The last costs of one tool, and what three of four calls did not exceed. */
 export class Costs {
-  readonly #latest: number[] = []
-  readonly #sorted: number[] = []
+  #latest: number[] = []
   #next = 0
+  #usual = 0
+  /** How many came since that was found out. */
+  #fresh = 0
 
   /** Oldest first. */
   constructor(costs: readonly number[] = []) {
@@ -55,23 +57,54 @@ export class Costs {
     return this.#latest.length
   }
 
-  /** The 75th percentile. */
+  /** The 75th percentile, found out anew when every eighth of them is a new one: this is asked before every call. */
   get usual(): number {
-    return this.#sorted[Math.ceil(this.#sorted.length * USUAL) - 1] ?? 0
+    if (this.#fresh > this.#latest.length >> 3) this.#look()
+    return this.#usual
   }
 
-  /** The same with earlier ones before it. */
-  after(earlier: readonly number[]): Costs {
+  /** Puts earlier ones before those that are known. */
+  follow(earlier: readonly number[]): void {
     const own = [...this.#latest.slice(this.#next), ...this.#latest.slice(0, this.#next)]
-    return new Costs([...earlier, ...own])
+    this.#latest = []
+    this.#next = 0
+    for (const cost of [...earlier, ...own]) this.add(cost)
   }
 
   add(cost: number): void {
-    const gone = this.#latest[this.#next]
-    if (gone !== undefined) this.#sorted.splice(placeIn(this.#sorted, gone), 1)
-    this.#sorted.splice(placeIn(this.#sorted, cost), 0, cost)
     this.#latest[this.#next] = cost
     this.#next = (this.#next + 1) % KEPT
+    this.#fresh += 1
+  }
+
+  #look(): void {
+    const sorted = Float64Array.from(this.#latest).sort()
+    this.#usual = sorted[Math.ceil(sorted.length * USUAL) - 1] ?? 0
+    this.#fresh = 0
+  }
+}
+
+/** What calls of one tool take: what their time cost so far, and their price. */
+export class Tariff {
+  readonly price: number
+  readonly #costs: Costs
+  readonly #definition: Tool | undefined
+
+  constructor(costs: Costs, definition: Tool | undefined, price: number) {
+    this.#costs = costs
+    this.#definition = definition
+    this.price = price
+  }
+
+  /** What the next one will probably take. */
+  get energy(): number {
+    const time = this.#costs.count === 0 ? guessed(this.#definition) : this.#costs.usual
+    return time + this.price
+  }
+
+  /** Learns what the time of a call cost. */
+  learn(cost: number): void {
+    if (Number.isFinite(cost)) this.#costs.add(cost)
   }
 }
 
@@ -87,18 +120,18 @@ export class Estimates {
 
   /** `definition`, where it is known, is for tools that were never called. Never waits. */
   of(server: string, tool: string, definition: Tool | undefined, price: number): Estimate {
-    // Not now: whoever makes the call goes first. Until then it is guessed, which is no harm.
-    if (this.#seeding === undefined) setImmediate(() => void this.ready())
+    this.#soon()
     return estimateOf(definition, price, this.#costs.get(keyOf(server, tool)))
   }
 
-  /** Learns what the time of a call cost, without the price. */
-  add(server: string, tool: string, cost: number): void {
-    if (!Number.isFinite(cost)) return
+  /** The same for calls that are about to be made, and learn from each other. */
+  tariff(server: string, tool: string, definition: Tool | undefined, price: number): Tariff {
+    this.#soon()
     const key = keyOf(server, tool)
     const known = this.#costs.get(key)
-    if (known) known.add(Math.max(0, cost))
-    else this.#put(key, new Costs([Math.max(0, cost)]))
+    const costs = known ?? new Costs()
+    if (known === undefined) this.#put(key, costs)
+    return new Tariff(costs, definition, price)
   }
 
   /** Resolves when what earlier runs learned is known. Never rejects: the store has other ways to say that. */
@@ -108,6 +141,11 @@ export class Estimates {
   }
 
   // --- internal ---
+
+  /** Not now: whoever makes the call goes first. Until then it is guessed, which is no harm. */
+  #soon(): void {
+    if (this.#seeding === undefined) setImmediate(() => void this.ready())
+  }
 
   #put(key: string, costs: Costs): void {
     const [oldest] = this.#costs.keys()
@@ -126,7 +164,8 @@ export class Estimates {
     }
     for (const [key, costs] of earlier) {
       const known = this.#costs.get(key)
-      this.#put(key, known ? known.after(costs) : new Costs(costs))
+      if (known) known.follow(costs)
+      else this.#put(key, new Costs(costs))
     }
   }
 }
@@ -150,6 +189,10 @@ const MOST = 5
 const DEEPEST = 8
 const MOST_PROPERTIES = 50
 
+function guessed(tool: Tool | undefined): number {
+  return tool ? guess(tool) : LEAST
+}
+
 /** What has many parameters, nested ones, or reaches into the world takes longer, as a rule. */
 function guess({ inputSchema, annotations }: Tool): number {
   const { properties, depth } = sizeOf(inputSchema, 0)
@@ -171,16 +214,4 @@ function sizeOf(schema: unknown, depth: number): { properties: number; depth: nu
     size.depth = Math.max(size.depth, found.depth)
   }
   return size
-}
-
-/** Where a number stands, or should stand, among sorted ones. */
-function placeIn(sorted: readonly number[], value: number): number {
-  let low = 0
-  let high = sorted.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((sorted[middle] ?? 0) < value) low = middle + 1
-    else high = middle
-  }
-  return low
 }

@@ -24,6 +24,11 @@ export class LoopBreaker {
     this.#now = now
   }
 
+  /** Whether nothing fails at the moment. */
+  get isCalm(): boolean {
+    return this.#failing.size === 0
+  }
+
   /** Why a call may not be made now. */
   check(key: CallKey): Fault | undefined {
     if (this.#failing.size === 0) return undefined

@@ -1,7 +1,8 @@
 // Calls that have ended, told to whoever listens. Nothing is made for nobody.
 
 import { tellAll } from '../base/event-stream.ts'
-import type { Invocation, Outcome } from '../store/invocation.ts'
+import type { Outcome } from '../store/invocation.ts'
+import type { OpenCall } from './line.ts'
 
 /** Which call, whose, and how it ended. */
 export interface EndedCall {
@@ -27,18 +28,12 @@ export class EndedCalls {
     return () => this.#listeners.delete(listener)
   }
 
-  tell(calls: readonly Invocation[]): void {
+  tell(calls: readonly OpenCall[]): void {
     if (this.#listeners.size === 0) return
-    for (const { id, agent, server, tool, outcome, duration, energy, conversation } of calls)
-      tellAll(this.#listeners, {
-        id,
-        agent,
-        server,
-        tool,
-        outcome,
-        milliseconds: duration,
-        energy,
-        conversation,
-      })
+    for (const { start, end } of calls) {
+      const { id, agent, server, tool, conversation } = start
+      const { outcome, duration: milliseconds, energy } = end
+      tellAll(this.#listeners, { id, agent, server, tool, outcome, milliseconds, energy, conversation })
+    }
   }
 }

@@ -37,17 +37,21 @@ export type Line =
 // Written by hand: stringifying a whole object would take as long as writing the line.
 
 export function beginLine(ticket: number, start: CallStart): string {
+  const { conversation, arguments: said, reserved } = start
+  const tail = reserved === undefined ? '' : `,${finite(reserved)}`
   return (
-    `["b",${ticket},${quote(start.id)},${namesText(start)},${optional(start.conversation)},${finite(start.startedAt)},` +
-    `${finite(start.requestBytes)},${optional(start.arguments)}` +
-    `${start.reserved === undefined ? '' : `,${finite(start.reserved)}`}]\n`
+    `["b",${ticket},${quote(start.id)},${namesText(start)},${conversation === undefined ? null : quote(conversation)},` +
+    `${finite(start.startedAt)},${finite(start.requestBytes)},${said === undefined ? null : quote(said)}${tail}]\n`
   )
 }
 
 export function endLine(ticket: number, end: CallEnd): string {
+  const { code, error, energy } = end
+  // Nearly always both are missing.
+  const why = code === undefined && error === undefined ? 'null,null' : `${optional(code)},${optional(error)}`
   return (
-    `["e",${ticket},${finite(end.duration)},"${end.outcome}",${optional(end.code)},${optional(end.error)},` +
-    `${end.energy === undefined ? null : finite(end.energy)},${finite(end.resultBytes)}]\n`
+    `["e",${ticket},${finite(end.duration)},"${end.outcome}",${why},` +
+    `${energy === undefined ? null : finite(energy)},${finite(end.resultBytes)}]\n`
   )
 }
 
@@ -67,74 +71,54 @@ export function parseLine(text: string): Line | undefined {
   return undefined
 }
 
-/** A call that has begun: its row, which is filled in when it ends. */
-export class OpenCall implements Invocation {
+/** A call that has begun, and how it ended. Its row is made of both when many are written. */
+export class OpenCall {
   readonly ticket: number
-  readonly id: string
-  readonly agent: string
-  readonly server: string
-  readonly tool: string
-  readonly surface: string
-  readonly conversation: string | undefined
-  readonly startedAt: number
-  duration = 0
-  outcome: Outcome = 'unknown'
-  code: string | undefined
-  error: string | undefined
-  pattern: string | undefined
-  energy: number | undefined
-  readonly requestBytes: number
-  resultBytes = 0
-  readonly arguments: string | undefined
-  /** Not a part of the row. */
-  readonly reserved: number | undefined
-  result: string | undefined
-  /** A text and nothing else: whatever is held until the row is written costs more than it would to make the row. */
-  #said: string | undefined
+  readonly start: CallStart
+  end: CallEnd
 
   constructor(ticket: number, start: CallStart) {
     this.ticket = ticket
-    this.id = start.id
-    this.agent = start.agent
-    this.server = start.server
-    this.tool = start.tool
-    this.surface = start.surface
-    this.conversation = start.conversation
-    this.startedAt = start.startedAt
-    this.requestBytes = start.requestBytes
-    this.arguments = start.arguments
-    this.reserved = start.reserved
+    this.start = start
+    this.end = UNDER_WAY
   }
 
-  /** Takes in how it ended. */
-  end(end: CallEnd): void {
-    this.duration = end.duration
-    this.outcome = end.outcome
-    this.code = end.code
-    this.error = end.error
-    this.energy = end.energy
-    this.resultBytes = end.resultBytes
-    this.result = end.result
-    this.#said = end.said
-  }
-
-  /** The row with what takes some work to make; for when many are written. */
-  completed(summary: (said: string) => string): Invocation {
-    if (this.error !== undefined) this.pattern = errorPattern(this.error)
-    if (this.#said !== undefined) this.result = summary(this.#said)
-    this.#said = undefined
-    return this
+  /** `summary`: what is kept of what was said. */
+  row(summary: (said: string) => string): Invocation {
+    const { duration, outcome, code, error, energy, resultBytes, result, said } = this.end
+    const { id, agent, server, tool, surface, conversation, startedAt, requestBytes } = this.start
+    return {
+      id,
+      agent,
+      server,
+      tool,
+      surface,
+      conversation,
+      startedAt,
+      duration,
+      outcome,
+      code,
+      error,
+      pattern: error === undefined ? undefined : errorPattern(error),
+      energy,
+      requestBytes,
+      resultBytes,
+      arguments: this.start.arguments,
+      result: said === undefined ? result : summary(said),
+    }
   }
 }
 
 /** The row of a call of which both lines were found. */
 export function toInvocation(ticket: number, start: CallStart, end: CallEnd): Invocation {
   const call = new OpenCall(ticket, start)
-  call.end(end)
-  return call.completed((said) => said)
+  call.end = end
+  return call.row((said) => said)
 }
 
 // --- internal ---
+
+const UNDER_WAY: CallEnd = { duration: 0, outcome: 'unknown', resultBytes: 0 }
 
 const quote: (text: string) => string = JSON.stringify
 

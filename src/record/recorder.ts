@@ -14,6 +14,11 @@ import { Tally } from './tally.ts'
 
 export type { CallEnd, CallStart, OpenCall }
 
+/** Somebody who goes on when what was said is written down, or is told why it is not. Must not throw. */
+export interface WriteWaiting {
+  written(fault: Fault | undefined): void
+}
+
 export interface RecorderOptions {
   readonly store: RecordStore
   /** Where journals are; ours alone. */
@@ -48,6 +53,7 @@ export class Recorder {
   #ended: OpenCall[] = []
   #saying: Promise<Fault | undefined> | undefined
   #said: ((fault: Fault | undefined) => void) | undefined
+  #waiting: WriteWaiting[] = []
   /** Ended and not yet in the store. */
   #pending: OpenCall[] = []
   /** Calls that have ended and are in the journal only. */
@@ -85,21 +91,28 @@ export class Recorder {
     this.#journal = this.#newJournal()
   }
 
-  /** To be called before the call is sent, which must wait for `written`. Throws only when the recorder is closed. */
-  begin(start: CallStart): OpenCall {
+  /**
+   * To be called before the call is sent, which must wait for `written`, or until `waiting` is told. Throws only when the
+   * recorder is closed.
+   */
+  begin(start: CallStart, waiting?: WriteWaiting): OpenCall {
     if (this.#closing !== undefined) throw new Fault('CLOSED', 'the record of calls was closed')
     const call = new OpenCall(++this.#ticket, start)
     this.#open.set(call.ticket, call)
-    this.#say(beginLine(call.ticket, start))
+    this.#say(beginLine(call.ticket, start), waiting)
     return call
   }
 
-  /** Once for each call; a second one is ignored. Whoever tells the outcome to others waits for `written` first. */
-  end(call: OpenCall, end: CallEnd): void {
-    if (this.#open.take(call.ticket) === undefined) return
-    call.end(end)
-    this.#ended.push(call)
-    this.#say(endLine(call.ticket, end))
+  /** Once for each call; a second one is ignored. Whoever tells the outcome to others waits in the same way first. */
+  end(call: OpenCall, end: CallEnd, waiting?: WriteWaiting): void {
+    const { ticket } = call
+    // It was ended by somebody else: by the recorder, when it was closed.
+    if (this.#open.take(ticket) === undefined) waiting?.written(undefined)
+    else {
+      call.end = end
+      this.#ended.push(call)
+      this.#say(endLine(ticket, end), waiting)
+    }
   }
 
   /**
@@ -138,13 +151,14 @@ export class Recorder {
     }
   }
 
-  #say(line: string): void {
+  #say(line: string, waiting: WriteWaiting | undefined): void {
     // Not at once: what came on all connections in this turn of the loop is one write. A call that is alone need not wait.
     if (this.#lines === '') {
       if (this.#open.size > 1) setImmediate(this.#writeLines)
       else process.nextTick(this.#writeLines)
     }
     this.#lines += line
+    if (waiting !== undefined) this.#waiting.push(waiting)
   }
 
   readonly #writeLines = (): void => {
@@ -152,10 +166,12 @@ export class Recorder {
     const lines = this.#lines
     const ended = this.#ended
     const said = this.#said
+    const waiting = this.#waiting
     this.#lines = ''
     this.#ended = []
     this.#saying = undefined
     this.#said = undefined
+    this.#waiting = []
     let fault: Fault | undefined
     try {
       this.#journal.append(lines)
@@ -169,15 +185,16 @@ export class Recorder {
     else this.#hold(ended)
     if (ended.length > 0) this.#schedule()
     said?.(fault)
-    for (const call of ended) this.tally.add(call)
+    for (const { start, end } of ended) this.tally.add(start.server, end.outcome, end.duration)
     this.ended.tell(ended)
+    for (const one of waiting) one.written(fault)
   }
 
   #hold(ended: readonly OpenCall[]): void {
     if (this.#pending.length === 0) this.#oldest = performance.now()
     for (const call of ended) {
       this.#pending.push(call)
-      this.#held += call.resultBytes
+      this.#held += call.end.resultBytes
     }
   }
 
@@ -226,7 +243,7 @@ export class Recorder {
       while (this.#pending.length > 0) {
         const rows = this.#pending.slice(0, ROWS_AT_ONCE)
         await invocations.append(
-          rows.map((call) => call.completed(summary)),
+          rows.map((call) => call.row(summary)),
           this.owner,
         )
         this.#pause = 0
@@ -264,7 +281,7 @@ export class Recorder {
       next.append(
         this.#open
           .entries()
-          .map(([ticket, call]) => beginLine(ticket, call))
+          .map(([ticket, { start }]) => beginLine(ticket, start))
           .join(''),
       )
     } catch (error) {
@@ -281,10 +298,10 @@ export class Recorder {
     const now = Date.now()
     for (const [, call] of this.#open.entries())
       this.end(call, {
-        duration: Math.max(0, now - call.startedAt),
+        duration: Math.max(0, now - call.start.startedAt),
         outcome: 'cancelled',
         code: 'CLOSED',
-        energy: call.reserved,
+        energy: call.start.reserved,
         resultBytes: 0,
       })
     await this.flush()

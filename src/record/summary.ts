@@ -13,6 +13,11 @@ type Scrub = (text: string) => string
 /** Arguments for the record. `scrub` takes out known secrets; those that show by name or form are masked as well. */
 export function argumentsForRecord(level: RecordLevel, text: string, scrub: Scrub): string {
   if (level === 'shape') return keep(scrub(argumentsShape(text)), LIMITS.preview)
+  if (text.length <= SHORT) {
+    // Most are: nothing of them is cut off.
+    const clean = scrub(text)
+    if (clean.length <= SHORT && isHarmless(clean)) return clean
+  }
   const limit = LIMITS[level]
   const ahead = limit + BEYOND
   const isPart = text.length > ahead
@@ -43,6 +48,9 @@ export function resultForRecord(
 // --- internal ---
 
 const LIMITS = { preview: 2 * 1024, full: 1024 * 1024 } as const
+
+/** Characters that fit in a preview, however many bytes each of them takes. */
+const SHORT: number = LIMITS.preview / 3
 
 /** So much more than what is kept is searched for known secrets, so that one which begins in there is seen to its end. */
 const BEYOND = 16 * 1024

@@ -1,6 +1,6 @@
 // How many calls there were and how long they took, by server, since this process began: plain numbers that are counted up.
 
-import type { Invocation, Outcome } from '../store/invocation.ts'
+import type { Outcome } from '../store/invocation.ts'
 
 /** Upper bounds in seconds of what is counted together. */
 export const BUCKETS: readonly number[] = [
@@ -27,7 +27,8 @@ export class Tally {
     this.#known = new Set(['', ...servers])
   }
 
-  add({ server, outcome, duration }: Pick<Invocation, 'server' | 'outcome' | 'duration'>): void {
+  /** `duration`: in milliseconds. */
+  add(server: string, outcome: Outcome, duration: number): void {
     const counts = this.#servers.get(server) ?? this.#first(server)
     counts.outcomes[outcome] += 1
     if (outcome === 'denied') return

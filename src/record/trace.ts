@@ -19,6 +19,8 @@ export interface CallSpan {
 }
 
 export interface Tracing {
+  /** Whether anybody listens; a look that costs nearly nothing. */
+  readonly isOn: boolean
   /** A span that has begun; undefined, for the price of looking, when nobody listens. Never throws. */
   startSpan(about: SpanAbout): CallSpan | undefined
 }
@@ -51,6 +53,10 @@ function isRegistered(): boolean {
 class LazyTracing implements Tracing {
   #api: Api | undefined
   #loading: Promise<void> | undefined
+
+  get isOn(): boolean {
+    return isRegistered()
+  }
 
   startSpan(about: SpanAbout): CallSpan | undefined {
     if (!isRegistered()) return undefined

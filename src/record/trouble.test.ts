@@ -140,3 +140,37 @@ test('what is said in one turn is one write, and is waited for by all who said i
   expect(writes.map((text) => text.split('\n').length - 1)).toEqual([3, 3])
   expect(await recorder.written()).toBeUndefined()
 })
+
+test('whoever waits is told when all is written, in the order of asking, or why it is not', async () => {
+  const { open } = await place()
+  let full = false
+  const recorder = await open({
+    write: (file, text) => {
+      if (full) throw new Error('no space left')
+      return writeSync(file, text)
+    },
+  })
+  const told: string[] = []
+  const waiting = (name: string) => ({
+    written: (fault: Fault | undefined) => void told.push(`${name} ${fault?.code ?? 'written'}`),
+  })
+  const first = recorder.begin(call('a'), waiting('a'))
+  const second = recorder.begin(call('b'), waiting('b'))
+  expect(told).toEqual([])
+  await recorder.written()
+  recorder.end(second, OK, waiting('b again'))
+  recorder.end(first, OK, waiting('a again'))
+  await recorder.written()
+  expect(told.splice(0)).toEqual(['a written', 'b written', 'b again written', 'a again written'])
+  full = true
+  const third = recorder.begin(call('c'), waiting('c'))
+  await recorder.written()
+  full = false
+  recorder.end(third, OK, waiting('c again'))
+  await recorder.written()
+  const fourth = recorder.begin(call('d'), waiting('d'))
+  await recorder.close()
+  // It was ended as cancelled, and there is nothing left to wait for.
+  recorder.end(fourth, OK, waiting('d again'))
+  expect(told).toEqual(['c STORE_UNAVAILABLE', 'c again written', 'd written', 'd again written'])
+})

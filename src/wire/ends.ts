@@ -18,30 +18,23 @@ export interface Located {
 
 /**
  * The two forms that nearly all servers write, without a space in them: `{"jsonrpc":"2.0","id":7,"result":{…}}` and
- * `{"result":{…},"jsonrpc":"2.0","id":7}`. Looks at a few dozen bytes and makes nothing.
+ * `{"result":{…},"jsonrpc":"2.0","id":7}`. Looks at the ends only. `text`: all of it, where somebody has made that.
  */
-export function quickResult(bytes: Buffer): Located | undefined {
+export function quickResult(bytes: Buffer, text?: string): Located | undefined {
   const brace = bytes.length - 1
-  if (bytes[brace] !== BRACE_CLOSE) return undefined
-  if (startsWith(bytes, ID_FIRST, 0)) {
-    let at = ID_FIRST.length
-    let id = 0
-    for (let byte = bytes[at] ?? 0; isDigit(byte); byte = bytes[++at] ?? 0) id = id * 10 + byte - ZERO
-    const digits = at - ID_FIRST.length
-    if (digits === 0 || digits > 15 || !startsWith(bytes, RESULT_NEXT, at)) return undefined
-    if (digits > 1 && bytes[ID_FIRST.length] === ZERO) return undefined
+  const ending = text ?? bytes.toString('latin1', Math.max(0, bytes.length - QUICK))
+  const first = ID_FIRST.exec(text ?? bytes.toString('latin1', 0, QUICK))
+  if (first !== null) {
     // Where something small comes last, it may be a second id: that is read in full.
-    if (bytes[brace - 1] !== BRACE_CLOSE) return undefined
-    return { id, splice: { at: 'start', start: ID_FIRST.length - 5, end: at + 1, brace } }
+    if (!ending.endsWith('}}')) return undefined
+    const [head, id] = first
+    return { id: Number(id), splice: { at: 'start', start: ID_AT, end: head.length - RESULT_OPEN, brace } }
   }
-  if (!startsWith(bytes, RESULT_FIRST, 0)) return undefined
-  let at = brace
-  let id = 0
-  for (let unit = 1; isDigit(bytes[at - 1] ?? 0) && unit < 1e15; unit *= 10)
-    id += ((bytes[--at] ?? 0) - ZERO) * unit
-  if (at === brace || !startsWith(bytes, ID_LAST, at - ID_LAST.length)) return undefined
-  if (brace - at > 1 && bytes[at] === ZERO) return undefined
-  return { id, splice: { at: 'end', start: at, end: brace } }
+  if (bytes[2] !== LETTER_R) return undefined
+  const last = ID_LAST.exec(text === undefined ? ending : text.slice(-QUICK))
+  if (last === null || !startsWithResult(bytes)) return undefined
+  const [, id = ''] = last
+  return { id: Number(id), splice: { at: 'end', start: brace - id.length, end: brace } }
 }
 
 /** Finds the id of an answer with a result by its ends, however it is spaced, or gives up. */
@@ -104,20 +97,18 @@ export function idOfCut(head: Buffer, tail: Buffer): Id | undefined {
 
 // --- internal ---
 
-const ZERO = 0x30
-const BRACE_CLOSE = 0x7d
-const ID_FIRST = Buffer.from('{"jsonrpc":"2.0","id":')
-const RESULT_NEXT = Buffer.from(',"result":{')
-const RESULT_FIRST = Buffer.from('{"result":{')
-const ID_LAST = Buffer.from('},"jsonrpc":"2.0","id":')
+/** More than the longest beginning and the longest end that are looked for. */
+const QUICK = 64
+const ID_FIRST = /^\{"jsonrpc":"2\.0","id":(0|[1-9]\d{0,14}),"result":\{/
+const ID_LAST = /\},"jsonrpc":"2\.0","id":(0|[1-9]\d{0,14})\}$/
+const RESULT_FIRST = '{"result":{'
+/** Where the quote of the key stands in the first form, and how much comes after the comma behind its value. */
+const ID_AT = '{"jsonrpc":"2.0",'.length
+const RESULT_OPEN = '"result":{'.length
+const LETTER_R = 0x72
 
-function startsWith(bytes: Buffer, part: Buffer, from: number): boolean {
-  for (let at = 0; at < part.length; at++) if (bytes[from + at] !== part[at]) return false
-  return true
-}
-
-function isDigit(byte: number): boolean {
-  return byte >= ZERO && byte <= 0x39
+function startsWithResult(bytes: Buffer): boolean {
+  return bytes.toString('latin1', 0, RESULT_FIRST.length) === RESULT_FIRST
 }
 
 /** What is looked at of either end. */

@@ -27,8 +27,9 @@ export class LineReader {
     let from = 0
     for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, from)) {
       if (this.#size === 0 && end - from <= this.#limit) {
-        // The usual case: a whole line in one chunk.
-        this.#line(chunk.subarray(from, end))
+        // The usual case: a whole line in one chunk. Some end their lines as Windows does.
+        const stop = chunk[end - 1] === 0x0d && end > from ? end - 1 : end
+        if (stop > from) this.#events.line(chunk.subarray(from, stop))
       } else {
         this.#add(chunk.subarray(from, end))
         this.#finish()
@@ -75,7 +76,6 @@ export class LineReader {
   }
 
   #line(bytes: Buffer): void {
-    // Some end their lines as Windows does.
     const line = bytes.at(-1) === 0x0d ? bytes.subarray(0, -1) : bytes
     if (line.length > 0) this.#events.line(line)
   }

@@ -6,6 +6,8 @@ import {
   find,
   type Id,
   type Invalid,
+  isPlain,
+  isWhole,
   LARGE,
   type Message,
   memberValue,
@@ -13,7 +15,8 @@ import {
   slice,
   withId,
 } from './message.ts'
-import { cuts, messageText, mutated, mutation, number, pieces } from './testing.ts'
+import { MAX_DEPTH } from './scan.ts'
+import { cuts, messageText, mutated, mutation, number, objectJson, pieces } from './testing.ts'
 
 // Read at load, so this is a second copy of the module. It never reads the ends only: every answer is checked in full.
 const COPY = './message.ts?parse'
@@ -221,6 +224,52 @@ for (const [title, text] of hidden)
     expect(message).toMatchObject({ kind: 'result', id: 1 })
     expect(looked(message as Message)).toBe('broken')
     expect(() => memberValue(message as Message, 'result')).toThrow(/^the answer /)
+  })
+
+test('[B6] what is told to be whole or plain at little cost is so for whoever reads all of it', () => {
+  let whole = 0
+  const usual = fc
+    .tuple(
+      fc.nat(),
+      objectJson,
+      fc.constantFrom('', '', ',"id":8', ',"result":{}', ',"error":{}', ',"a":{}', ','),
+    )
+    .map(([id, result, more]) => `{"jsonrpc":"2.0","id":${id},"result":${result}${more}}`)
+  fc.assert(
+    fc.property(fc.oneof(messageText, usual), (text) => {
+      const message = readMessage(Buffer.from(text))
+      if (message.kind === 'invalid' || !isWhole(message)) return
+      whole += 1
+      expect(message.members.map(({ key }) => key)).toEqual(['jsonrpc', 'id', 'result'])
+      expect(typeof memberValue(message, 'result')).toBe('object')
+    }),
+    { numRuns: 3000 },
+  )
+  expect(whole).toBeGreaterThan(100)
+})
+
+/** Each with whether it is plain, and whether it is whole. */
+const looks: [string, string, boolean, boolean][] = [
+  [
+    'a usual answer',
+    '"result":{"content":[{"type":"text","text":"{\\"id\\":1,\\"result\\":2}"}]}',
+    true,
+    true,
+  ],
+  ['one that says that a tool failed', '"result":{"isError":true}', false, false],
+  ['one that asks first', '"result":{"resultType":"input_required"}', false, false],
+  ['one that may say so with escapes', '"result":{"resultType":"\\u0069nput_required"}', false, false],
+  ['a result twice', '"result":{},"result":{"a":{}}', true, false],
+  ['another id', '"result":{},"id":{"a":{}}', true, false],
+  ['a method, too', '"result":{},"method":{"a":{}}', true, false],
+  ['an id in its data', '"result":{"structuredContent":{"id":1}}', true, false],
+  ['something broken', '"result":{"a":tru}', true, false],
+  ['something nested deeply', `"result":{"a":${'['.repeat(MAX_DEPTH)}${']'.repeat(MAX_DEPTH)}}`, true, false],
+]
+for (const [title, members, plain, whole] of looks)
+  test(`[B6] ${title} is ${plain ? '' : 'not '}plain and ${whole ? '' : 'not '}surely whole`, () => {
+    const message = readMessage(Buffer.from(`{"jsonrpc":"2.0","id":7,${members}}`)) as Message
+    expect([isPlain(message), isWhole(message)]).toEqual([plain, whole])
   })
 
 test('gives members as bytes and as values', () => {

@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer'
 import { Fault } from '../base/fault.ts'
 import { locateResult, quickResult, type Splice, spliced } from './ends.ts'
-import { type Member, scanObject } from './scan.ts'
+import { MAX_DEPTH, type Member, scanObject } from './scan.ts'
 
 /** Text or bytes of one whole message. */
 export type Body = string | Buffer
@@ -63,8 +63,9 @@ export const LARGE: number = 64 * 1024
 export function readMessage(bytes: Buffer): Message | Invalid {
   if (!isUtf8(bytes)) return { kind: 'invalid', reason: 'is not valid UTF-8' }
   if (SPLICE) {
-    const located = quickResult(bytes) ?? (bytes.length >= LARGE ? locateResult(bytes) : undefined)
-    if (located !== undefined) return new UnreadResult(bytes, located.id, located.splice)
+    const text = bytes.length <= SMALL ? bytes.toString('utf8') : undefined
+    const located = quickResult(bytes, text) ?? (bytes.length >= LARGE ? locateResult(bytes) : undefined)
+    if (located !== undefined) return new UnreadResult(bytes, text, located.id, located.splice)
   }
   return sortBytes(bytes)
 }
@@ -97,6 +98,19 @@ export function mentions(message: Envelope, word: string): boolean {
 /** A small answer as text, which is made once. */
 export function textOf(message: Envelope): string | undefined {
   return message instanceof UnreadResult ? message.text : undefined
+}
+
+/** Whether it is a small result like most: it says neither that a tool failed nor that something is asked first. */
+export function isPlain(message: Envelope): boolean {
+  return message instanceof UnreadResult && message.isPlain
+}
+
+/**
+ * Whether a small answer in the usual form is sound from end to end, as far as that can be told at little cost; where it
+ * cannot, whoever looks at its members finds out.
+ */
+export function isWhole(message: Envelope): boolean {
+  return message instanceof UnreadResult && message.isWhole
 }
 
 /** The error an answer carries, made whole where the server left something out. */
@@ -145,25 +159,49 @@ const SPLICE = process.env['BUSBAR_WIRE'] !== 'parse'
 /** Up to here it costs less to make a text once than to search the bytes several times. */
 const SMALL = 8 * 1024
 
+/** Words that say more than a result does; any letter of them can be written as an escape. */
+const TELLING = /"isError"|"input_required"|\\u00/
+
+/** A name that an answer has once. */
+const MEMBER = /"(?:result|id|jsonrpc)"/g
+const RESULT = '"result":'
+/** What may be nested too deeply: so many opening brackets and braces, wherever they stand. */
+const NESTED = new RegExp(`^(?:[^[{]*[[{]){${MAX_DEPTH}}`)
+
 /** Its members are found when somebody asks for them; then a hidden fault in the middle shows as well. */
 class UnreadResult implements ResultMessage {
   readonly kind = 'result'
   readonly bytes: Buffer
+  /** All of it, when it is small. */
+  readonly text: string | undefined
   readonly id: Id
   readonly splice: Splice
   #members: readonly Member[] | undefined
-  #text: string | undefined
+  #isPlain: boolean | undefined
 
-  constructor(bytes: Buffer, id: Id, splice: Splice) {
+  constructor(bytes: Buffer, text: string | undefined, id: Id, splice: Splice) {
     this.bytes = bytes
+    this.text = text
     this.id = id
     this.splice = splice
   }
 
-  get text(): string | undefined {
-    if (this.bytes.length > SMALL) return undefined
-    this.#text ??= this.bytes.toString('utf8')
-    return this.#text
+  get isPlain(): boolean {
+    this.#isPlain ??= this.text !== undefined && !TELLING.test(this.text)
+    return this.#isPlain
+  }
+
+  /** The parser finds what is broken, and a member that should not be there; one that is there twice shows by its name. */
+  get isWhole(): boolean {
+    const { text, splice } = this
+    if (text === undefined || !this.isPlain || splice.at !== 'start' || NESTED.test(text)) return false
+    MEMBER.lastIndex = splice.end + RESULT.length
+    if (MEMBER.test(text)) return false
+    try {
+      return Object.keys(JSON.parse(text)).length === 3
+    } catch {
+      return false
+    }
   }
 
   get members(): readonly Member[] {

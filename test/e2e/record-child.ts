@@ -43,7 +43,7 @@ for (let count = 0; ; count++) {
     }),
   )
   open.push(...begun)
-  await say(begun.map(({ id }) => `b ${id}\n`))
+  await say(begun.map(({ start }) => `b ${start.id}\n`))
   // Up to sixteen at once, ending in any order; now and then all of them, so that the journal is emptied too.
   const most = count % 50 === 0 ? 0 : 16
   const ended: string[] = []
@@ -52,7 +52,7 @@ for (let count = 0; ; count++) {
     if (call === undefined) break
     const outcome = OUTCOMES[count % OUTCOMES.length] ?? 'ok'
     recorder.end(call, { duration: 1, outcome, resultBytes: 1 })
-    ended.push(`e ${call.id} ${outcome}\n`)
+    ended.push(`e ${call.start.id} ${outcome}\n`)
   }
   await say(ended)
   if (count % 7 === 0) await breathe()

@@ -156,7 +156,10 @@ export async function hubProcess(
     const id = last
     return new Promise((resolve, reject) => {
       answers.set(id, resolve)
-      gone.then(() => reject(new Error(`the process is gone: ${said}`)), reject)
+      gone.then(
+        ([code, signal]) => reject(new Error(`the process is gone (${code ?? signal}): ${said}`)),
+        reject,
+      )
       child.send({ id, what, value })
     })
   }
