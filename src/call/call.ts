@@ -72,9 +72,7 @@ function callAgain(
 ): Promise<CallResult> | undefined {
   try {
     const route = context.views.of(asking.actor).routes.get(address)
-    // A server in this process, like a native tool, is run in the context of whoever calls it.
-    if (route === undefined || route.leave.verdict !== 'allow' || route.connection.plan.transport === 'sdk')
-      return undefined
+    if (route === undefined || route.leave.verdict !== 'allow' || runsHere(context, route)) return undefined
     const text = args instanceof JsonText ? args.text : JSON.stringify(args ?? {})
     refuseArguments(route.target, args, text)
     if (!context.validators.ready(route.entry.fingerprint)?.isValid(JSON.parse(text))) return undefined
@@ -85,6 +83,14 @@ function callAgain(
   } catch {
     return undefined
   }
+}
+
+/** Whether something of this process may be run in the course of it: a server, or what answers its questions. */
+function runsHere({ handlers }: CallContext, { connection }: Route): boolean {
+  if (connection.plan.transport === 'sdk') return true
+  // That is run in the context of whoever calls, which only the long way keeps. Of a legacy server nobody knows whom it asks.
+  const answers = handlers.onElicitation ?? handlers.onSampling
+  return answers !== undefined && connection.agreement?.era !== 'legacy'
 }
 
 async function flyLater(

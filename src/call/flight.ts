@@ -81,13 +81,18 @@ class Flight implements WriteWaiting, Receiver {
   }
 
   answered(reply: ReplyMessage): void {
-    const { connection } = this.#route
-    // A modern server may want to know something first.
-    if (isPlain(reply) || connection.agreement?.era === 'legacy' || !asksFirst('tools/call', reply))
-      this.#arrive(reply)
-    else {
-      const sending = sendingOf(this.#route, this.#text, this.#options)
-      this.#go(afterQuestions(connection, sending, reply, this.#context.handlers))
+    try {
+      const { connection } = this.#route
+      // A modern server may want to know something first.
+      if (isPlain(reply) || connection.agreement?.era === 'legacy' || !asksFirst('tools/call', reply))
+        this.#arrive(reply)
+      else {
+        const sending = sendingOf(this.#route, this.#text, this.#options)
+        this.#go(afterQuestions(connection, sending, reply, this.#context.handlers))
+      }
+    } catch (error) {
+      // What cannot be read is this call's trouble, and nobody else's.
+      this.failed(error)
     }
   }
 
@@ -124,11 +129,12 @@ class Flight implements WriteWaiting, Receiver {
     const { spill } = this.#context
     const { actor } = this.#asking
     if (this.#isInside) this.#leave()
-    this.#result = new CallResult(this.#route.target.server, reply, (text, limit) =>
+    const result = new CallResult(this.#route.target.server, reply, (text, limit) =>
       spill.fit(actor, text, limit),
     )
+    this.#result = result
     try {
-      this.#result.recordTo(this.passage, this)
+      result.recordTo(this.passage, this)
     } catch (error) {
       // It is no result.
       this.#result = undefined

@@ -158,27 +158,22 @@ export class Passage {
       waiting?.written(undefined)
       return
     }
+    const recording = this.#recording
+    const said = recording && reply && saidIn(recording, reply)
+    // Before anything is settled: an answer that is broken shows here, and then it has failed.
+    const result = recording && reply && said === undefined ? keptOf(recording, reply) : undefined
     this.#ended = true
     this.#span?.end(outcome, code)
     const duration = rounded(performance.now() - this.#started)
     const energy = this.#terms.ended(this.#sent, duration, outcome, message)
-    const recording = this.#recording
     const call = this.#call
     if (call === undefined || recording === undefined) {
       waiting?.written(undefined)
       return
     }
-    const said = reply && saidIn(recording, reply)
-    const end = {
-      duration,
-      outcome,
-      code,
-      error: message === undefined ? undefined : recording.scrub(message).slice(0, LONGEST_ERROR),
-      energy,
-      resultBytes: reply?.bytes.length ?? 0,
-      result: reply && said === undefined ? keptOf(recording, reply) : undefined,
-      said,
-    }
+    const error = message === undefined ? undefined : recording.scrub(message).slice(0, LONGEST_ERROR)
+    const resultBytes = reply?.bytes.length ?? 0
+    const end = { duration, outcome, code, error, energy, resultBytes, result, said }
     recording.recorder.end(call, end, waiting)
   }
 }

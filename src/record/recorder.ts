@@ -107,7 +107,7 @@ export class Recorder {
   end(call: OpenCall, end: CallEnd, waiting?: WriteWaiting): void {
     const { ticket } = call
     // It was ended by somebody else: by the recorder, when it was closed.
-    if (this.#open.take(ticket) === undefined) waiting?.written(undefined)
+    if (this.#open.take(ticket) === undefined) void this.written().then((fault) => waiting?.written(fault))
     else {
       call.end = end
       this.#ended.push(call)
@@ -158,7 +158,10 @@ export class Recorder {
       else process.nextTick(this.#writeLines)
     }
     this.#lines += line
-    if (waiting !== undefined) this.#waiting.push(waiting)
+    if (waiting === undefined) return
+    // Behind those who wait for a promise and came before: calls are sent in the order in which they were made.
+    if (this.#saying) void this.#saying.then((fault) => waiting.written(fault))
+    else this.#waiting.push(waiting)
   }
 
   readonly #writeLines = (): void => {

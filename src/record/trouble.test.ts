@@ -157,11 +157,17 @@ test('whoever waits is told when all is written, in the order of asking, or why 
   const first = recorder.begin(call('a'), waiting('a'))
   const second = recorder.begin(call('b'), waiting('b'))
   expect(told).toEqual([])
+  // Behind whoever waits for the promise, and came before.
+  void recorder.written().then(() => told.push('promise'))
+  recorder.begin(call('later'), waiting('later'))
   await recorder.written()
   recorder.end(second, OK, waiting('b again'))
   recorder.end(first, OK, waiting('a again'))
   await recorder.written()
-  expect(told.splice(0)).toEqual(['a written', 'b written', 'b again written', 'a again written'])
+  expect(told.splice(0)).toEqual([
+    ...['a written', 'b written', 'promise', 'later written'],
+    ...['b again written', 'a again written'],
+  ])
   full = true
   const third = recorder.begin(call('c'), waiting('c'))
   await recorder.written()
@@ -172,5 +178,6 @@ test('whoever waits is told when all is written, in the order of asking, or why 
   await recorder.close()
   // It was ended as cancelled, and there is nothing left to wait for.
   recorder.end(fourth, OK, waiting('d again'))
+  await recorder.written()
   expect(told).toEqual(['c STORE_UNAVAILABLE', 'c again written', 'd written', 'd again written'])
 })

@@ -4,7 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { expect, test } from 'vitest'
 import { serverCommand } from '../servers/start.ts'
-import { codeOf, entry, type Hub, hubWith, place, until, WIRES } from './hub.ts'
+import { codeOf, entry, type Hub, hubWith, ownServer, place, until, WIRES } from './hub.ts'
 
 /** What a caller is told of a call, whatever becomes of it. */
 async function told(call: ReturnType<ReturnType<Hub['as']>['call']>): Promise<unknown> {
@@ -69,7 +69,7 @@ for (const [wire, era] of WIRES)
     expect(hub.servers.get('s')).toMatchObject({ inFlight: 0 })
   })
 
-test('[B10][D16] a server that is lost in the middle leaves the outcome unknown, and is there for the next call', async () => {
+test('[B6] a server that is lost in the middle leaves the outcome unknown, and is there for the next call', async () => {
   const hub = await hubWith({ s: serverCommand('crash-call') })
   for (let round = 0; round < 3; round++) {
     expect((await hub.as().call('s/echo', { text: `${round}` })).text).toBe(`${round}`)
@@ -123,6 +123,71 @@ test('[B6][C10] again: they wait for a place in turn, and are refused when too m
   expect((await hub.as().call('s/count')).text).toBe('7')
 })
 
+/** A server in the era it is told, whose `raw` answers with what it is given as the inside of a result. */
+function rawServer(era: 'legacy' | 'modern'): string {
+  return `{
+    const n = { type: 'string' }
+    const tools = ['raw', 'order', 'slow'].map((name) => ({ name, inputSchema: { type: 'object', properties: { n } } }))
+    const text = (text) => ({ resultType: 'complete', content: [{ type: 'text', text }] })
+    const order = []
+    globalThis.methods = {
+      ${
+        era === 'modern'
+          ? `'server/discover': () => ({ resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: { tools: {} },
+              serverInfo: { name: 'own', version: '1' }, ttlMs: 0, cacheScope: 'private' }),`
+          : ''
+      }
+      'tools/list': () => ({ resultType: 'complete', tools, ttlMs: 0, cacheScope: 'private' }),
+      'tools/call': async ({ name, arguments: given }) => {
+        if (name === 'raw') return await new Promise(() => {})
+        if (name === 'slow') await new Promise((resolve) => setTimeout(resolve, 300))
+        else order.push(given.n)
+        return text(name === 'slow' ? 'slow' : JSON.stringify(order))
+      },
+    }
+    globalThis.seen = (method, params, line) => {
+      if (method !== 'tools/call' || params.name !== 'raw') return
+      process.stdout.write('{"jsonrpc":"2.0","id":' + JSON.parse(line).id + ',"result":{' + params.arguments.inside + '}}\\n')
+    }
+  }`
+}
+
+const BROKEN = [
+  '"resultType":"input_required","a":tru',
+  '"resultType":"\\u0069nput_required","a":{},"a":tru',
+  '"content":[tru]',
+  `"structuredContent":${'['.repeat(200)}${']'.repeat(200)},"isError":false`,
+]
+
+for (const era of ['legacy', 'modern'] as const)
+  test(`[B6] ${era}: an answer that cannot be read fails its own call each time, and no other`, async () => {
+    const at = place()
+    const own = { ...ownServer(at.sandbox, '{}', rawServer(era)), limits: { inFlight: 2 } }
+    const hub = await at.open({ servers: { own } })
+    await hub.as().ready()
+    await hub.as().call('own/slow')
+    for (const inside of [...BROKEN, ...BROKEN]) {
+      const slow = hub.as().call('own/slow')
+      expect(await codeOf(hub.as().call('own/raw', { inside }))).toBe('MESSAGE_INVALID')
+      expect((await slow).text).toBe('slow')
+    }
+    expect(hub.servers.get('own')).toMatchObject({ status: 'connected', inFlight: 0 })
+    const rows = (await recorded(hub)).filter(({ tool }) => tool === 'raw')
+    expect(rows).toHaveLength(2 * BROKEN.length)
+    for (const row of rows) expect(row).toMatchObject({ outcome: 'error', code: 'MESSAGE_INVALID' })
+  })
+
+test('[B6] calls reach a server in the order in which they were made, whichever way they go', async () => {
+  const at = place()
+  const hub = await at.open({ servers: { own: ownServer(at.sandbox, '{}', rawServer('modern')) } })
+  await hub.as().ready()
+  await hub.as().call('own/order', { n: 'first' })
+  // What is null goes the long way: the schema does not want it, and the server has the last word.
+  const words = [null, 'a', null, 'b', 'c', null]
+  const answers = await Promise.all(words.map((n) => hub.as().call('own/order', { n })))
+  expect(JSON.parse(answers.at(-1)?.text ?? '')).toEqual(['first', ...words])
+})
+
 test('[B1][E2] what runs in this process runs in the context of its caller, every time', async () => {
   const context = new AsyncLocalStorage<string>()
   const instance = new McpServer({ name: 'own', version: '1' })
@@ -134,6 +199,13 @@ test('[B1][E2] what runs in this process runs in the context of its caller, ever
   for (const address of ['own/who', 'who'])
     for (const name of ['ada', 'bob', 'eve'])
       expect((await context.run(name, () => hub.as().call(address))).text).toBe(name)
+  // And so does what answers the questions of a modern server.
+  const asking = await hubWith(
+    { elicit: serverCommand('elicit', { era: 'modern' }) },
+    { onElicitation: () => ({ action: 'accept', content: { name: context.getStore() ?? 'nobody' } }) },
+  )
+  for (const name of ['ada', 'bob', 'eve'])
+    expect((await context.run(name, () => asking.as().call('elicit/ask'))).text).toContain(name)
 })
 
 test('[C10] without a record they are made as well', async () => {
