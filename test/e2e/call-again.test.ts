@@ -140,7 +140,7 @@ function rawServer(era: 'legacy' | 'modern'): string {
       'tools/list': () => ({ resultType: 'complete', tools, ttlMs: 0, cacheScope: 'private' }),
       'tools/call': async ({ name, arguments: given }) => {
         if (name === 'raw') return await new Promise(() => {})
-        if (name === 'slow') await new Promise((resolve) => setTimeout(resolve, 300))
+        if (name === 'slow') await new Promise((resolve) => setTimeout(resolve, 100))
         else order.push(given.n)
         return text(name === 'slow' ? 'slow' : JSON.stringify(order))
       },
