@@ -34,6 +34,8 @@ export default {
     dir: 'dist',
     format: 'esm',
     minify: true,
+    // One letter beyond Latin-1 and the engine keeps all of a file with two bytes for each letter.
+    charset: 'ascii',
     chunkFileNames: 'chunks/[name]-[hash].js',
     sourcemap: true,
     // Every command but help needs all of these; as one file they are opened, compiled and linked once.
@@ -51,9 +53,10 @@ export default {
         // What checks arguments: eighty small files otherwise, for which the first call would wait.
         {
           name: 'check',
-          test: /node_modules\/(?:ajv|ajv-formats|fast-uri|fast-deep-equal|json-schema-traverse|re2js)\//,
+          test: /node_modules\/(?:ajv|ajv-formats|fast-uri|fast-deep-equal|json-schema-traverse)\//,
           priority: 4,
         },
+        { name: 'patterns', test: /node_modules\/re2js\//, priority: 4 },
         // The two model APIs, which only a question to a model needs.
         { name: 'models', test: /node_modules\/(?:@ai-sdk|zod\/v3)\//, priority: 4 },
         // What both of these need.

@@ -1,9 +1,10 @@
-// Schemas as functions, through ajv. Loaded when it is needed: ajv, its formats and re2js are half as much code as all the rest.
+// Schemas as functions, through ajv. Loaded when it is needed: ajv and its formats are half as much code as all the rest, and
+// re2js, for the few schemas with patterns, is as much again.
 
 import type { SchemaValidateFunction } from 'ajv'
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
-import { RE2JS } from 're2js'
+import type { RE2JS } from 're2js'
 import { canonical } from '../config/canonical.ts'
 import { readSchema, STEP } from './schema-reading.ts'
 
@@ -23,13 +24,7 @@ export async function compileSchema(
 ): Promise<Compiled | string> {
   const { patterns, checks } = readSchema(source, new Set())
   if (checks > MAX_CHECKS) return TOO_LARGE
-  const matchers = new Map<string, Matcher>()
-  for (const pattern of patterns) {
-    const matcher = patterns.size <= MAX_PATTERNS ? matcherOf(pattern) : undefined
-    if (matcher !== undefined) matchers.set(pattern, matcher)
-    // One may take some milliseconds.
-    await pause()
-  }
+  const matchers = patterns.size === 0 ? new Map<string, Matcher>() : await matchersOf(patterns, pause)
   const unknown = new Set([...patterns].filter((pattern) => !matchers.has(pattern)))
   const { schema } = readSchema(source, unknown)
   const limits = { steps: 0, characters: 0 }
@@ -76,10 +71,26 @@ const MAX_STEPS = 200_000
 /** Characters that patterns may read for one value; what comes after counts as matching. */
 const MAX_MATCHED = 256 * 1024
 
-function matcherOf(pattern: string): Matcher | undefined {
+async function matchersOf(
+  patterns: ReadonlySet<string>,
+  pause: () => Promise<void>,
+): Promise<ReadonlyMap<string, Matcher>> {
+  const matchers = new Map<string, Matcher>()
+  if (patterns.size > MAX_PATTERNS) return matchers
+  const re2 = await import('re2js')
+  for (const pattern of patterns) {
+    const matcher = matcherOf(re2.RE2JS, pattern)
+    if (matcher !== undefined) matchers.set(pattern, matcher)
+    // One may take some milliseconds.
+    await pause()
+  }
+  return matchers
+}
+
+function matcherOf(re2: typeof RE2JS, pattern: string): Matcher | undefined {
   if (pattern.length > LONGEST_PATTERN) return undefined
   try {
-    return RE2JS.compile(RE2JS.translateRegExp(pattern))
+    return re2.compile(re2.translateRegExp(pattern))
   } catch {
     return undefined
   }
