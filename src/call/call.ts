@@ -3,6 +3,7 @@
 
 import { Fault } from '../base/fault.ts'
 import type { Actor } from '../policy/access.ts'
+import type { Reservation } from '../policy/energy.ts'
 import { MAX_DEPTH } from '../wire/scan.ts'
 import { type Target, targetOf } from './admit.ts'
 import { askPerson } from './approve.ts'
@@ -11,12 +12,13 @@ import { badArguments, checkArguments } from './check.ts'
 import type { CallContext } from './context.ts'
 import { type MeantCall, meantBy } from './find-tools-call.ts'
 import { fly } from './flight.ts'
+import { type Lane, laneOf } from './lane.ts'
 import { callNative, replyOf } from './native-call.ts'
 import { type Asking, Passage, type Terms } from './passage.ts'
 import { CallResult, failureOf } from './result.ts'
 import { findRoute, type OwnRoute, type Route } from './route.ts'
 import { sendCall, sendingOf } from './send-call.ts'
-import { termsFor } from './terms.ts'
+import { reserve, termsFor } from './terms.ts'
 import { CALL_TOOL, READ_RESULT } from './view.ts'
 
 export interface Progress {
@@ -53,7 +55,7 @@ export function call(
   asking: Asking,
   address: string,
   args: unknown,
-  options: CallOptions = {},
+  options?: CallOptions,
 ): Promise<CallResult> {
   return (
     callAgain(context, asking, address, args, options) ?? callFirst(context, asking, address, args, options)
@@ -68,47 +70,39 @@ function callAgain(
   asking: Asking,
   address: string,
   args: unknown,
-  options: CallOptions,
+  options: CallOptions | undefined,
 ): Promise<CallResult> | undefined {
   try {
     const route = context.views.of(asking.actor).routes.get(address)
-    if (route === undefined || route.leave.verdict !== 'allow' || runsHere(context, route)) return undefined
+    const lane = route && laneOf(context, asking, route)
+    if (route === undefined || lane === undefined) return undefined
     const text = args instanceof JsonText ? args.text : JSON.stringify(args ?? {})
     refuseArguments(route.target, args, text)
-    if (!context.validators.ready(route.entry.fingerprint)?.isValid(JSON.parse(text))) return undefined
-    const terms = termsFor(context, asking, route.target, route.leave, route.tariff, text)
-    return terms instanceof Promise
-      ? flyLater(context, asking, route, text, options, terms)
-      : fly(context, asking, route, text, options, terms)
+    if (!lane.validator.isValid(JSON.parse(text))) return undefined
+    const reserved = reserve(context, lane.agent, route.target, route.tariff, text)
+    return reserved instanceof Promise
+      ? flyLater(lane, asking, text, options, reserved)
+      : fly(lane, asking, text, options, reserved)
   } catch {
     return undefined
   }
 }
 
-/** Whether something of this process may be run in the course of it: a server, or what answers its questions. */
-function runsHere({ handlers }: CallContext, { connection }: Route): boolean {
-  if (connection.plan.transport === 'sdk') return true
-  // That is run in the context of whoever calls, which only the long way keeps. Of a legacy server nobody knows whom it asks.
-  const answers = handlers.onElicitation ?? handlers.onSampling
-  return answers !== undefined && connection.agreement?.era !== 'legacy'
-}
-
 async function flyLater(
-  context: CallContext,
+  lane: Lane,
   asking: Asking,
-  route: Route,
   text: string,
-  options: CallOptions,
-  setting: Promise<Terms>,
+  options: CallOptions | undefined,
+  reserving: Promise<Reservation>,
 ): Promise<CallResult> {
-  let terms: Terms
+  let reserved: Reservation
   try {
-    terms = await setting
+    reserved = await reserving
   } catch (error) {
-    await Passage.refused(context, asking, route.target, text, error)
+    await Passage.refused(lane.context, asking, lane.route.target, text, error)
     throw error
   }
-  return await fly(context, asking, route, text, options, terms)
+  return await fly(lane, asking, text, options, reserved)
 }
 
 async function callFirst(
@@ -116,7 +110,7 @@ async function callFirst(
   asking: Asking,
   address: string,
   args: unknown,
-  options: CallOptions,
+  options: CallOptions = {},
 ): Promise<CallResult> {
   const { actor } = asking
   const meant = address === CALL_TOOL ? meantIn(context, actor, args) : undefined
@@ -155,7 +149,7 @@ async function callFirst(
     const reply =
       route.kind === 'native'
         ? await callNative(route.entry, asking, text, options, passage)
-        : await sendCall(context, asking, route, sendingOf(route, text, options), passage)
+        : await sendCall(context, asking, route, sendingOf(route, text, options), () => passage.sent())
     const result = new CallResult(target.server, reply, fitFor(context, actor, target))
     result.recordTo(passage)
     await passage.written()

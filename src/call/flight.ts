@@ -3,67 +3,106 @@
 // promise for each step costs more than the step, so here the journal and the server tell when it goes on.
 
 import type { Fault } from '../base/fault.ts'
-import type { Receiver } from '../connect/pending.ts'
-import { afterQuestions, sendNow } from '../connect/send.ts'
-import type { WriteWaiting } from '../record/recorder.ts'
+import { uuid7 } from '../base/uuid.ts'
+import type { Ask, Receiver } from '../connect/pending.ts'
+import { afterQuestions, limitsOf, sendNow } from '../connect/send.ts'
+import type { Reservation } from '../policy/energy.ts'
+import type { OpenCall, WriteWaiting } from '../record/recorder.ts'
+import { argumentsForRecord } from '../record/summary.ts'
+import type { CallSpan } from '../record/trace.ts'
 import { asksFirst } from '../wire/asks-first.ts'
 import { isPlain, type ReplyMessage } from '../wire/message.ts'
 import type { CallOptions } from './call.ts'
-import type { CallContext } from './context.ts'
-import { type Asking, Passage, type Terms } from './passage.ts'
+import type { Lane } from './lane.ts'
+import { type Asking, Passage, rounded, saidIn, spanFor } from './passage.ts'
 import { CallResult } from './result.ts'
-import { type Route, recheck } from './route.ts'
+import { recheck } from './route.ts'
 import { sendCall, sendingOf } from './send-call.ts'
+import { CallTerms, charge } from './terms.ts'
 
 /** Makes the call. Rejects with what prevents a result. */
 export function fly(
-  context: CallContext,
+  lane: Lane,
   asking: Asking,
-  route: Route,
   text: string,
-  options: CallOptions,
-  terms: Terms,
+  options: CallOptions | undefined,
+  reserved: Reservation | undefined,
 ): Promise<CallResult> {
-  return new Promise((resolve, reject) => {
-    const flight = new Flight(context, asking, route, text, options, terms, resolve, reject)
-    if (!flight.passage.isRecorded) flight.written(undefined)
-  })
+  return new Promise((resolve, reject) =>
+    new Flight(lane, asking, text, options, reserved, resolve, reject).begin(),
+  )
 }
 
 // --- internal ---
 
 class Flight implements WriteWaiting, Receiver {
-  readonly passage: Passage
-  readonly #context: CallContext
+  readonly #lane: Lane
   readonly #asking: Asking
-  readonly #route: Route
   readonly #text: string
-  readonly #options: CallOptions
+  readonly #options: CallOptions | undefined
+  readonly #reserved: Reservation | undefined
   readonly #resolve: (result: CallResult) => void
   readonly #reject: (error: unknown) => void
+  readonly #started: number
+  #span: CallSpan | undefined
+  #call: OpenCall | undefined
   /** Whether it has a place at the server's gate. */
-  #isInside = false
+  #isInside: boolean
+  #isSent: boolean
   #result: CallResult | undefined
   #failure: { readonly error: unknown } | undefined
 
   constructor(
-    context: CallContext,
+    lane: Lane,
     asking: Asking,
-    route: Route,
     text: string,
-    options: CallOptions,
-    terms: Terms,
+    options: CallOptions | undefined,
+    reserved: Reservation | undefined,
     resolve: (result: CallResult) => void,
     reject: (error: unknown) => void,
   ) {
-    this.#context = context
+    this.#lane = lane
     this.#asking = asking
-    this.#route = route
     this.#text = text
     this.#options = options
+    this.#reserved = reserved
     this.#resolve = resolve
     this.#reject = reject
-    this.passage = Passage.begin(context, asking, route.target, text, terms, this)
+    this.#started = performance.now()
+    this.#span = undefined
+    this.#call = undefined
+    this.#isInside = false
+    this.#isSent = false
+    this.#result = undefined
+    this.#failure = undefined
+  }
+
+  begin(): void {
+    const { context, recording, route, agent, names } = this.#lane
+    const { server, tool } = route.target
+    const tracing = context.tracing()
+    if (tracing?.isOn) this.#span = spanFor(tracing, agent, server, tool)
+    if (recording === undefined) {
+      this.written(undefined)
+      return
+    }
+    const { surface, conversation } = this.#asking
+    const text = this.#text
+    const now = Date.now()
+    const start = {
+      id: uuid7(now),
+      agent,
+      server,
+      tool,
+      surface,
+      names,
+      conversation,
+      startedAt: now,
+      requestBytes: Buffer.byteLength(text),
+      arguments: argumentsForRecord(recording.level, text, recording.scrub),
+      reserved: this.#reserved?.amount,
+    }
+    this.#call = recording.recorder.begin(start, this)
   }
 
   /** That it is about to be made is written down; or, later, what came of it. */
@@ -72,7 +111,7 @@ class Flight implements WriteWaiting, Receiver {
     else if (this.#failure !== undefined) this.#reject(this.#failure.error)
     else {
       try {
-        this.passage.proceed(fault)
+        if (fault !== undefined) this.#passage().proceed(fault)
         this.#send()
       } catch (error) {
         this.failed(error)
@@ -82,14 +121,8 @@ class Flight implements WriteWaiting, Receiver {
 
   answered(reply: ReplyMessage): void {
     try {
-      const { connection } = this.#route
-      // A modern server may want to know something first.
-      if (isPlain(reply) || connection.agreement?.era === 'legacy' || !asksFirst('tools/call', reply))
-        this.#arrive(reply)
-      else {
-        const sending = sendingOf(this.#route, this.#text, this.#options)
-        this.#go(afterQuestions(connection, sending, reply, this.#context.handlers))
-      }
+      if (isPlain(reply)) this.#arrive(reply, true)
+      else this.#look(reply)
     } catch (error) {
       // What cannot be read is this call's trouble, and nobody else's.
       this.failed(error)
@@ -99,42 +132,70 @@ class Flight implements WriteWaiting, Receiver {
   failed(error: unknown): void {
     if (this.#isInside) this.#leave()
     this.#failure = { error }
-    this.passage.failed(error, this)
+    this.#passage().failed(error, this)
   }
 
   // --- internal ---
 
   #send(): void {
-    const route = this.#route
+    const { route, link, form, ask } = this.#lane
     const { connection } = route
     recheck(route, connection)
-    const sending = sendingOf(route, this.#text, this.#options)
+    const asked = this.#options === undefined && route.known.headers.length === 0 ? ask : this.#ownAsk()
     // Before it is sent, because it may be told at once that it cannot be.
     this.#isInside = true
-    if (connection.instances === undefined && sendNow(connection, sending, this)) this.passage.sent()
+    this.#isSent = true
+    if (connection.live === link && sendNow(connection, link, form, this.#text, asked, this)) return
+    this.#isInside = false
+    this.#isSent = false
+    this.#sendLater()
+  }
+
+  /** What is asked by a call that brings more than arguments. */
+  #ownAsk(): Ask {
+    const { route, ask } = this.#lane
+    const { headers, onNotification } = sendingOf(route, this.#text, this.#options)
+    const { signal, timeout } = this.#options ?? {}
+    return { ...ask, ...limitsOf(route.connection.plan, timeout), headers, signal, onNotification }
+  }
+
+  /** There is something to wait for. */
+  #sendLater(): void {
+    const { context, route } = this.#lane
+    const onSend = () => {
+      this.#isSent = true
+    }
+    this.#go(sendCall(context, this.#asking, route, sendingOf(route, this.#text, this.#options), onSend))
+  }
+
+  /** At an answer that is not like most. */
+  #look(reply: ReplyMessage): void {
+    const { context, route } = this.#lane
+    const { connection } = route
+    // A modern server may want to know something first.
+    if (connection.agreement?.era === 'legacy' || !asksFirst('tools/call', reply)) this.#arrive(reply, false)
     else {
-      this.#isInside = false
-      this.#go(sendCall(this.#context, this.#asking, route, sending, this.passage))
+      const sending = sendingOf(route, this.#text, this.#options)
+      this.#go(afterQuestions(connection, sending, reply, context.handlers))
     }
   }
 
   #go(coming: Promise<ReplyMessage>): void {
     coming.then(
-      (reply) => this.#arrive(reply),
+      (reply) => this.#arrive(reply, isPlain(reply)),
       (error: unknown) => this.failed(error),
     )
   }
 
-  #arrive(reply: ReplyMessage): void {
-    const { spill } = this.#context
-    const { actor } = this.#asking
+  /** `isUsual`: the tool did not fail, and nothing is asked. */
+  #arrive(reply: ReplyMessage, isUsual: boolean): void {
+    const { route, fit } = this.#lane
     if (this.#isInside) this.#leave()
-    const result = new CallResult(this.#route.target.server, reply, (text, limit) =>
-      spill.fit(actor, text, limit),
-    )
+    const result = new CallResult(route.target.server, reply, fit)
     this.#result = result
+    if (isUsual && this.#end(reply)) return
     try {
-      result.recordTo(this.passage, this)
+      result.recordTo(this.#passage(), this)
     } catch (error) {
       // It is no result.
       this.#result = undefined
@@ -142,8 +203,35 @@ class Flight implements WriteWaiting, Receiver {
     }
   }
 
+  /** Writes down that it went well, as nearly every call does; false where there is more to say or to find out. */
+  #end(reply: ReplyMessage): boolean {
+    const { recording, context, route } = this.#lane
+    const call = this.#call
+    const said = recording && saidIn(recording, reply)
+    if (recording === undefined || call === undefined || said === undefined) return false
+    if (context.brakes()?.loops.isCalm !== true) return false
+    this.#span?.end('ok', undefined)
+    const duration = rounded(performance.now() - this.#started)
+    const reserved = this.#reserved
+    const energy =
+      reserved && route.tariff && recording.energy
+        ? charge(recording.energy, route.tariff, reserved, duration)
+        : undefined
+    const resultBytes = reply.bytes.length
+    recording.recorder.end(call, { duration, outcome: 'ok', energy, resultBytes, said }, this)
+    return true
+  }
+
+  /** For all else that can become of it. */
+  #passage(): Passage {
+    const { context, route, recording } = this.#lane
+    const { target, leave, tariff } = route
+    const terms = new CallTerms(context, this.#asking, target, leave, tariff, this.#reserved, this.#text)
+    return Passage.under(recording, this.#call, this.#span, terms, this.#started, this.#isSent)
+  }
+
   #leave(): void {
     this.#isInside = false
-    this.#route.connection.gate.leave()
+    this.#lane.route.connection.gate.leave()
   }
 }

@@ -47,36 +47,40 @@ export class Passage {
   readonly #span: CallSpan | undefined
   readonly #terms: Terms
   readonly #started: number
-  #sent = false
-  #ended = false
+  #sent: boolean
+  #ended: boolean
 
   private constructor(
     recording: Records | undefined,
     call: OpenCall | undefined,
     span: CallSpan | undefined,
     terms: Terms,
+    started: number,
+    sent: boolean,
   ) {
     this.#recording = recording
     this.#call = call
     this.#span = span
     this.#terms = terms
-    this.#started = performance.now()
+    this.#started = started
+    this.#sent = sent
+    this.#ended = false
   }
 
-  /** Says what is about to be done; it may be done when that is `written`, or when `waiting` is told. */
+  /** Says what is about to be done; it may be done when that is `written`. */
   static begin(
     context: CallContext,
     { actor, surface, conversation }: Asking,
     { server, tool }: Target,
     text: string,
     terms: Terms,
-    waiting?: WriteWaiting,
   ): Passage {
     const recording = context.recording()
     const tracing = context.tracing()
     const agent = agentOf(actor)
     const span = tracing?.isOn ? spanFor(tracing, agent, server, tool) : undefined
-    if (recording === undefined) return new Passage(undefined, undefined, span, terms)
+    const started = performance.now()
+    if (recording === undefined) return new Passage(undefined, undefined, span, terms, started, false)
     const now = Date.now()
     const start = {
       id: uuid7(now),
@@ -90,7 +94,19 @@ export class Passage {
       reserved: terms.reserved,
       arguments: argumentsForRecord(recording.level, text, recording.scrub),
     }
-    return new Passage(recording, recording.recorder.begin(start, waiting), span, terms)
+    return new Passage(recording, recording.recorder.begin(start), span, terms, started, false)
+  }
+
+  /** Of what was begun elsewhere, the rest. */
+  static under(
+    recording: Records | undefined,
+    call: OpenCall | undefined,
+    span: CallSpan | undefined,
+    terms: Terms,
+    started: number,
+    sent: boolean,
+  ): Passage {
+    return new Passage(recording, call, span, terms, started, sent)
   }
 
   /** Writes down what was refused before anything was done. */
@@ -112,11 +128,6 @@ export class Passage {
    */
   written(): Promise<Fault | undefined> | undefined {
     return this.#call && this.#recording?.recorder.written()
-  }
-
-  /** Whether anything is written down, so that there is something to wait for. */
-  get isRecorded(): boolean {
-    return this.#call !== undefined
   }
 
   /** What may change something is not sent when that could not be written: nobody would know of it after a crash. */
@@ -178,21 +189,36 @@ export class Passage {
   }
 }
 
+/**
+ * A small answer with text in it, which is nearly every one, is handed over as it is: texts are found wherever they stand,
+ * so it need not be read now.
+ */
+export function saidIn({ level }: Records, reply: ReplyMessage): string | undefined {
+  const text = level === 'preview' && reply.kind === 'result' ? textOf(reply) : undefined
+  return text?.includes('"text"') ? text : undefined
+}
+
+export function spanFor(tracing: Tracing, agent: string, server: string, tool: string): CallSpan | undefined {
+  const isCall = !tool.startsWith('#')
+  return tracing.startSpan({
+    method: isCall ? 'tools/call' : tool.slice(1),
+    server,
+    agent,
+    tool: isCall ? tool : undefined,
+  })
+}
+
+/** To the microsecond: a number with fewer digits is written in half the time. */
+export function rounded(milliseconds: number): number {
+  return Math.round(milliseconds * 1000) / 1000
+}
+
 // --- internal ---
 
 /** Bytes up to which an answer is read through for a preview of it. */
 const LARGEST_READ = 64 * 1024
 const LONGEST_ERROR = 2000
 const LONGEST_NAME = 200
-
-/**
- * A small answer with text in it, which is nearly every one, is handed over as it is: texts are found wherever they stand,
- * so it need not be read now.
- */
-function saidIn({ level }: Records, reply: ReplyMessage): string | undefined {
-  const text = level === 'preview' && reply.kind === 'result' ? textOf(reply) : undefined
-  return text?.includes('"text"') ? text : undefined
-}
 
 /** What is kept of any other. */
 function keptOf({ level, scrub }: Records, reply: ReplyMessage): string {
@@ -207,21 +233,6 @@ function keptOf({ level, scrub }: Records, reply: ReplyMessage): string {
 const FREE: Terms = { mayWrite: false, ended: () => undefined }
 const FREE_TO_WRITE: Terms = { ...FREE, mayWrite: true }
 const RESULT = Buffer.from('"result":')
-
-function spanFor(tracing: Tracing, agent: string, server: string, tool: string): CallSpan | undefined {
-  const isCall = !tool.startsWith('#')
-  return tracing.startSpan({
-    method: isCall ? 'tools/call' : tool.slice(1),
-    server,
-    agent,
-    tool: isCall ? tool : undefined,
-  })
-}
-
-/** To the microsecond: a number with fewer digits is written in half the time. */
-function rounded(milliseconds: number): number {
-  return Math.round(milliseconds * 1000) / 1000
-}
 
 /** Who asks for a name that nobody has may choose it; it is kept to what a name can be. */
 function bounded(name: string): string {

@@ -13,12 +13,12 @@ export interface ToolResult {
   readonly [key: string]: unknown
 }
 
-type Fit = (text: string, limit: number | undefined) => string
+/** Makes a text fit, and says how to read on. */
+export type Fit = (text: string, limit: number | undefined) => string
 
 export class CallResult {
   readonly #server: string
   readonly #reply: ReplyMessage
-  /** Makes a text fit, and says how to read on. */
   readonly #fit: Fit | undefined
   #json: ToolResult | undefined
   #shown: { readonly limit: number | undefined; readonly text: string } | undefined
@@ -27,6 +27,8 @@ export class CallResult {
     this.#server = server
     this.#reply = reply
     this.#fit = fit
+    this.#json = undefined
+    this.#shown = undefined
   }
 
   /** The result as the server wrote it. */

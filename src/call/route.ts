@@ -11,6 +11,7 @@ import type { Tariff } from '../policy/estimate.ts'
 import { type OwnTool, type ServerTool, serverTool } from '../registry/registry.ts'
 import { admit, changedTool, type Leave, otherTool, type Target, unknownTool } from './admit.ts'
 import type { CallContext } from './context.ts'
+import type { Lane } from './lane.ts'
 import { tariffFor } from './tariff.ts'
 
 /** A tool of a server that somebody may call. */
@@ -22,6 +23,8 @@ export interface Route {
   readonly known: KnownTool
   readonly leave: Leave
   readonly tariff: Tariff | undefined
+  /** What was found out for further calls: see `laneOf`. */
+  lane?: Lane | undefined
 }
 
 /** A tool of this process that somebody may call. */
@@ -103,7 +106,7 @@ function routeNow(
     if (pins?.verdict(target.server, target.tool, entry.fingerprint) === 'new')
       pins.first(target.server, known.tool)
     const tariff = tariffFor(context, target, known.tool)
-    const route: Route = { kind: 'server', target, entry, connection, known, leave, tariff }
+    const route: Route = { kind: 'server', target, entry, connection, known, leave, tariff, lane: undefined }
     // What was decided before something changed is not kept for after it.
     if (context.views.of(actor) === view) view.routes.set(address, route)
     return route

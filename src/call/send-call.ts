@@ -7,14 +7,14 @@ import { paramHeaderValues } from '../wire/param-headers.ts'
 import type { CallOptions, Progress } from './call.ts'
 import type { CallContext } from './context.ts'
 import { withInstance } from './own-instance.ts'
-import type { Asking, Passage } from './passage.ts'
+import type { Asking } from './passage.ts'
 import { type Route, recheck } from './route.ts'
 
 /** What is sent for a call. */
 export function sendingOf(
   { known, target }: Route,
   text: string,
-  { signal, timeout, onProgress }: CallOptions,
+  { signal, timeout, onProgress }: CallOptions = {},
 ): Sending {
   const name = target.tool
   return {
@@ -28,19 +28,19 @@ export function sendingOf(
   }
 }
 
-/** Sends it and waits for its answer; the server is started and waited for, if need be. */
+/** Sends it and waits for its answer; the server is started and waited for, if need be. `sent`: nothing is left to wait for. */
 export function sendCall(
   context: CallContext,
   asking: Asking,
   route: Route,
   sending: Sending,
-  passage: Passage,
+  sent: () => void,
 ): Promise<ReplyMessage> {
   const { connection } = route
   const sendTo = (own: Connection) => {
     const onSend = () => {
       recheck(route, own)
-      passage.sent()
+      sent()
     }
     return send(own, { ...sending, onSend }, context.handlers)
   }

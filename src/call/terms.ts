@@ -1,8 +1,9 @@
 // The last of what stands before a call: that it is no loop, and that there is energy for it.
 
 import { agentOf } from '../policy/access.ts'
-import type { Reservation } from '../policy/energy.ts'
+import type { Regulator, Reservation } from '../policy/energy.ts'
 import { type Tariff, timeCost } from '../policy/estimate.ts'
+import type { LoopBreaker } from '../policy/loop-breaker.ts'
 import type { Outcome } from '../store/invocation.ts'
 import { type Leave, mayWrite, type Target } from './admit.ts'
 import type { CallContext } from './context.ts'
@@ -17,13 +18,35 @@ export function termsFor(
   tariff: Tariff | undefined,
   text: string,
 ): CallTerms | Promise<CallTerms> {
-  refuseLoop(context, asking, target, text)
-  const energy = context.recording()?.energy
-  // Energy that is set aside until it is known what the call took.
-  const reserved = energy && tariff && energy.reserve(agentOf(asking.actor), tariff.energy)
+  const reserved = reserve(context, agentOf(asking.actor), target, tariff, text)
   if (!(reserved instanceof Promise))
     return new CallTerms(context, asking, target, leave, tariff, reserved, text)
   return reserved.then((one) => new CallTerms(context, asking, target, leave, tariff, one, text))
+}
+
+/** The same, of which only the energy is of interest that is set aside until it is known what the call took. */
+export function reserve(
+  context: CallContext,
+  agent: string,
+  target: Target,
+  tariff: Tariff | undefined,
+  text: string,
+): Reservation | undefined | Promise<Reservation> {
+  const loops = context.brakes()?.loops
+  if (loops !== undefined && !loops.isCalm) refuseLoop(loops, agent, target, text)
+  return tariff && context.recording()?.energy?.reserve(agent, tariff.energy)
+}
+
+/** Settles what a call that was made has cost: its time and its price. */
+export function charge(
+  energy: Regulator,
+  tariff: Tariff,
+  reserved: Reservation,
+  milliseconds: number,
+): number {
+  const time = timeCost(milliseconds)
+  tariff.learn(time)
+  return energy.settle(reserved, time + tariff.price)
 }
 
 export class CallTerms implements Terms {
@@ -71,9 +94,8 @@ export class CallTerms implements Terms {
     const loops = this.#context.brakes()?.loops
     if (loops && !(outcome === 'ok' && loops.isCalm)) this.#note(outcome, message)
     if (this.#reserved === undefined || this.#tariff === undefined) return undefined
-    const time = timeCost(milliseconds)
-    this.#tariff.learn(time)
-    return this.#context.recording()?.energy?.settle(this.#reserved, time + this.#tariff.price)
+    const energy = this.#context.recording()?.energy
+    return energy && charge(energy, this.#tariff, this.#reserved, milliseconds)
   }
 
   /** Gives back what was set aside: nothing was sent. */
@@ -97,10 +119,7 @@ export class CallTerms implements Terms {
 // --- internal ---
 
 /** Throws when this very call has failed again and again. */
-function refuseLoop(context: CallContext, { actor }: Asking, { server, tool }: Target, text: string): void {
-  const loops = context.brakes()?.loops
-  if (loops === undefined || loops.isCalm) return
-  const agent = agentOf(actor)
+function refuseLoop(loops: LoopBreaker, agent: string, { server, tool }: Target, text: string): void {
   // The owner knows what they are doing.
   const fault = agent === '' ? undefined : loops.check({ agent, server, tool, text })
   if (fault) throw fault

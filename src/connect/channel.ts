@@ -19,8 +19,9 @@ import { answerBody } from './answer-body.ts'
 import type { Answer } from './answers.ts'
 import type { Asker, Given } from './asker.ts'
 import { Deadlines } from './deadlines.ts'
+import { cancelled, overdue } from './given-up.ts'
 import { LeftRequests } from './left.ts'
-import { type Ask, Pending, type Receiver } from './pending.ts'
+import { type Ask, type Form, Pending, type Receiver } from './pending.ts'
 import { relatedTask, taskIn } from './related-task.ts'
 import type { Diagnosis, OpenTransport, Transport, TransportEvents } from './transport.ts'
 import type { Turns } from './turns.ts'
@@ -113,24 +114,28 @@ export class Channel implements TransportEvents {
 
   /** The same for whom a promise is one too many. Tells at once when it cannot be sent. */
   send(ask: Ask, receiver: Receiver, id: number): void {
-    const { method, params, signal } = ask
-    const refused = this.#closed ?? (signal?.aborted ? cancelled(this.#server, method) : undefined)
-    if (refused) {
-      receiver.failed(refused)
+    const { method, params } = ask
+    const tail = params === undefined ? '}' : `,"params":${params}}`
+    this.#post(ask, receiver, id, `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}${tail}`)
+  }
+
+  /** The same for what is asked again and again; its id is its progress token, too. */
+  sendForm({ before, after }: Form, value: string, ask: Ask, receiver: Receiver): void {
+    const id = this.#nextId++
+    this.#post(ask, receiver, id, `{"jsonrpc":"2.0","id":${id}${before}${value}${after}${id}}}}`)
+  }
+
+  #post(ask: Ask, receiver: Receiver, id: number, body: string): void {
+    const { method, signal, name, headers } = ask
+    if (this.#closed !== undefined || signal?.aborted) {
+      receiver.failed(this.#closed ?? cancelled(this.#server, method))
       return
     }
     const pending = new Pending(ask, receiver)
     this.#pending.set(id, pending)
-    if (ask.idle) this.#deadlines.expect(pending.due)
+    this.#deadlines.expect(pending.due)
     if (signal) pending.onAbort(() => this.#giveUp(id, cancelled(this.#server, method)))
-    const tail = params === undefined ? '}' : `,"params":${params}}`
-    this.#transport?.send({
-      body: `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}${tail}`,
-      method,
-      id,
-      name: ask.name,
-      headers: ask.headers,
-    })
+    this.#transport?.send({ body, method, id, name, headers })
   }
 
   notify(method: string, params?: string): void {
@@ -378,25 +383,10 @@ const NOBODY_KNOWS: Answer = {
   },
 }
 
-function cancelled(server: string, what: string): Fault {
-  return new Fault('CALL_CANCELLED', `${what} was cancelled`, { server })
-}
-
-function overdue(server: string, { method, idle, total }: Ask, limit: number): Fault {
-  return new Fault('CALL_TIMEOUT', `${server} did not answer ${method} within ${seconds(limit)}`, {
-    hint: `give it longer: timeouts.${limit === total && limit !== idle ? 'total' : 'call'} of ${server}`,
-    server,
-  })
-}
-
 /** The request that a modern server sends this for, where all requests share one stream. */
 function subscriptionOf(message: NotificationMessage): number | undefined {
   if (!message.bytes.includes(META.subscription)) return undefined
   const params = memberValue(message, 'params') as { _meta?: Record<string, unknown> } | undefined
   const id = Number(params?._meta?.[META.subscription])
   return Number.isInteger(id) ? id : undefined
-}
-
-function seconds(milliseconds: number): string {
-  return milliseconds < 1000 ? `${milliseconds} ms` : `${Math.round(milliseconds / 100) / 10} s`
 }

@@ -12,7 +12,7 @@ import { patiently } from './busy.ts'
 import { Channel } from './channel.ts'
 import { type List, type ListMethod, listAll, resultOf } from './definitions.ts'
 import { negotiate } from './negotiate.ts'
-import type { Ask, Receiver } from './pending.ts'
+import type { Ask, Form, Receiver } from './pending.ts'
 import type { Diagnosis, OpenTransport } from './transport.ts'
 import { Turns } from './turns.ts'
 
@@ -44,11 +44,6 @@ export interface LinkEvents {
 }
 
 export interface AskOptions extends Pick<Ask, 'signal' | 'idle' | 'total' | 'onNotification' | 'headers'> {}
-
-/** A request with the inside of its parameters as text. */
-interface TextRequest extends Pick<Ask, 'method' | 'name' | 'headers' | 'signal' | 'onNotification'> {
-  readonly inside: string
-}
 
 export type PassOptions = Omit<Ask, 'method' | 'params'>
 
@@ -111,24 +106,24 @@ export class Link {
     name: string | undefined,
     options: AskOptions = {},
   ): Promise<ReplyMessage> {
-    const { idle, total } = options
-    return new Promise((answered, failed) =>
-      this.sendText({ ...options, method, inside, name }, idle, total, { answered, failed }),
-    )
-  }
-
-  /** The same for whom a promise is one too many. */
-  sendText(
-    { method, inside, name, headers, signal, onNotification }: TextRequest,
-    idle: number | undefined,
-    total: number | undefined,
-    receiver: Receiver,
-  ): void {
+    const { idle, total, headers, signal, onNotification } = options
     const id = this.#channel.nextId()
     const before = inside === '' ? '' : `${inside},`
     const params = `{${before}"_meta":${this.#meta}"progressToken":${id}}}`
-    const ask = { method, params, name, headers, signal, idle, total, onNotification }
-    this.#channel.send(ask, receiver, id)
+    return this.#channel.request({ method, params, name, headers, signal, idle, total, onNotification }, id)
+  }
+
+  /** A request whose last parameter differs each time; `open`: the inside of its parameters, up to that one's value. */
+  form(method: string, open: string): Form {
+    return {
+      before: `,"method":${JSON.stringify(method)},"params":{${open}`,
+      after: `,"_meta":${this.#meta}"progressToken":`,
+    }
+  }
+
+  /** Asks that with a value, as JSON text, for whom a promise is one too many. */
+  sendForm(form: Form, value: string, ask: Ask, receiver: Receiver): void {
+    this.#channel.sendForm(form, value, ask, receiver)
   }
 
   /** Asks with whole parameters as they are, for what is only passed on. The function gets the progress token. */

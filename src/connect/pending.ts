@@ -25,6 +25,12 @@ export interface Ask {
   readonly asker?: Asker | undefined
 }
 
+/** A request that is made again and again: its text up to the value that differs each time, and from there to its id. */
+export interface Form {
+  readonly before: string
+  readonly after: string
+}
+
 /** Whom the answer to a request goes to. It is told one of these, once; neither may throw. */
 export interface Receiver {
   answered(reply: ReplyMessage): void
@@ -46,6 +52,7 @@ export class Pending {
     this.ask = ask
     this.#receiver = receiver
     this.#since = now
+    this.#abort = undefined
     this.due = dueFrom(now, now, ask)
   }
 

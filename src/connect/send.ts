@@ -11,7 +11,7 @@ import { patiently } from './busy.ts'
 import type { Connection } from './connection.ts'
 import type { AskOptions, Link } from './link.ts'
 import { abortable, inTime } from './pause.ts'
-import type { Receiver } from './pending.ts'
+import type { Ask, Form, Receiver } from './pending.ts'
 
 export interface Sending {
   readonly method: string
@@ -63,12 +63,27 @@ export async function send(
  * The same where nothing has to be waited for: the server is up, has a place free, and is not asked in turns. False:
  * nothing was done. Once it is true the place is the receiver's to leave.
  */
-export function sendNow(connection: Connection, sending: Sending, receiver: Receiver): boolean {
-  const { live, gate, plan } = connection
-  if (live === undefined || live.takesTurns(undefined) || sending.signal?.aborted || !gate.tryEnter())
-    return false
-  live.sendText(sending, idleOf(plan, sending), totalOf(plan, sending), receiver)
+export function sendNow(
+  { gate }: Connection,
+  link: Link,
+  form: Form,
+  value: string,
+  ask: Ask,
+  receiver: Receiver,
+): boolean {
+  if (link.takesTurns(undefined) || ask.signal?.aborted || !gate.tryEnter()) return false
+  link.sendForm(form, value, ask, receiver)
   return true
+}
+
+/** How long a request may take; a caller that allows more at a time allows more in all. */
+export function limitsOf(
+  { timeouts }: Connection['plan'],
+  timeout: number | undefined,
+): { readonly idle: number; readonly total: number } {
+  return timeout === undefined
+    ? { idle: timeouts.call, total: timeouts.total }
+    : { idle: timeout, total: Math.max(timeouts.total, timeout) }
 }
 
 /** Until a server that asks before it gives its result has given it; `again` answers a question and asks once more. */
@@ -176,25 +191,10 @@ async function bounded<T>(
   }
 }
 
-function idleOf({ timeouts }: Connection['plan'], { timeout }: Sending): number {
-  return timeout ?? timeouts.call
-}
-
-/** A caller that allows more at a time allows more in all. */
-function totalOf({ timeouts }: Connection['plan'], { timeout }: Sending): number {
-  return timeout === undefined ? timeouts.total : Math.max(timeouts.total, timeout)
-}
-
 function ask(connection: Connection, sending: Sending): Promise<ReplyMessage> {
   const { plan } = connection
   const { method, inside, name, signal, headers, onNotification } = sending
-  const options = {
-    signal,
-    idle: idleOf(plan, sending),
-    total: totalOf(plan, sending),
-    headers,
-    onNotification,
-  }
+  const options = { signal, ...limitsOf(plan, sending.timeout), headers, onNotification }
   const link = connection.live
   if (link !== undefined && (method === 'tools/call' || !READING.test(method)))
     return link.askText(method, inside, name, options)

@@ -9,6 +9,8 @@ export interface CallStart {
   readonly server: string
   readonly tool: string
   readonly surface: string
+  /** The four names as they stand in a line, for whom they are the same each time: see `namesText`. */
+  readonly names?: string | undefined
   readonly conversation?: string | undefined
   readonly startedAt: number
   readonly requestBytes: number
@@ -37,22 +39,15 @@ export type Line =
 // Written by hand: stringifying a whole object would take as long as writing the line.
 
 export function beginLine(ticket: number, start: CallStart): string {
-  const { conversation, arguments: said, reserved } = start
-  const tail = reserved === undefined ? '' : `,${finite(reserved)}`
-  return (
-    `["b",${ticket},${quote(start.id)},${namesText(start)},${conversation === undefined ? null : quote(conversation)},` +
-    `${finite(start.startedAt)},${finite(start.requestBytes)},${said === undefined ? null : quote(said)}${tail}]\n`
-  )
+  const { id, conversation, startedAt, requestBytes, arguments: said, reserved } = start
+  const names = start.names ?? namesText(start)
+  const tail = reserved === undefined ? '' : `,${number(reserved)}`
+  return `["b",${ticket},${quote(id)},${names},${optional(conversation)},${number(startedAt)},${number(requestBytes)},${optional(said)}${tail}]\n`
 }
 
 export function endLine(ticket: number, end: CallEnd): string {
-  const { code, error, energy } = end
-  // Nearly always both are missing.
-  const why = code === undefined && error === undefined ? 'null,null' : `${optional(code)},${optional(error)}`
-  return (
-    `["e",${ticket},${finite(end.duration)},"${end.outcome}",${why},` +
-    `${energy === undefined ? null : finite(energy)},${finite(end.resultBytes)}]\n`
-  )
+  const { duration, outcome, code, error, energy, resultBytes } = end
+  return `["e",${ticket},${number(duration)},"${outcome}",${optional(code)},${optional(error)},${number(energy)},${number(resultBytes)}]\n`
 }
 
 /** Undefined for what is no whole line: a process was killed, or the disk filled up, in the middle of it. */
@@ -71,16 +66,35 @@ export function parseLine(text: string): Line | undefined {
   return undefined
 }
 
+/** Who calls what and by which door, as it stands in a line. */
+export function namesText({
+  agent,
+  server,
+  tool,
+  surface,
+}: Pick<CallStart, 'agent' | 'server' | 'tool' | 'surface'>): string {
+  return `${quote(agent)},${quote(server)},${quote(tool)},${quote(surface)}`
+}
+
 /** A call that has begun, and how it ended. Its row is made of both when many are written. */
 export class OpenCall {
   readonly ticket: number
   readonly start: CallStart
   end: CallEnd
+  /** @internal Of `OpenCalls`. */
+  isOpen: boolean
+  /** @internal */
+  before: OpenCall | undefined
+  /** @internal */
+  after: OpenCall | undefined
 
   constructor(ticket: number, start: CallStart) {
     this.ticket = ticket
     this.start = start
     this.end = UNDER_WAY
+    this.isOpen = false
+    this.before = undefined
+    this.after = undefined
   }
 
   /** `summary`: what is kept of what was said. */
@@ -122,66 +136,50 @@ const UNDER_WAY: CallEnd = { duration: 0, outcome: 'unknown', resultBytes: 0 }
 
 const quote: (text: string) => string = JSON.stringify
 
-/** The four names as they were written last: calls of the same tool often come in a row. */
-let lastNames: Pick<CallStart, 'agent' | 'server' | 'tool' | 'surface'> | undefined
-let lastText = ''
-
-function namesText(start: CallStart): string {
-  const { agent, server, tool, surface } = start
-  if (
-    lastNames?.tool !== tool ||
-    lastNames.server !== server ||
-    lastNames.agent !== agent ||
-    lastNames.surface !== surface
-  ) {
-    lastNames = { agent, server, tool, surface }
-    lastText = `${quote(agent)},${quote(server)},${quote(tool)},${quote(surface)}`
-  }
-  return lastText
-}
-
 function optional(text: string | undefined): string {
   return text === undefined ? 'null' : quote(text)
 }
 
-function finite(value: number): number {
+/** What is no number in JSON counts as nothing. */
+function number(value: number | undefined): number | null {
+  if (value === undefined) return null
   return Number.isFinite(value) ? value : 0
 }
 
 function toStart(fields: readonly unknown[]): CallStart {
   const [id, agent, server, tool, surface, conversation, startedAt, requestBytes, args, reserved] = fields
   return {
-    id: text(id) ?? '',
-    agent: text(agent) ?? '',
-    server: text(server) ?? '',
-    tool: text(tool) ?? '',
-    surface: text(surface) ?? '',
-    conversation: text(conversation),
-    startedAt: number(startedAt) ?? 0,
-    requestBytes: number(requestBytes) ?? 0,
-    arguments: text(args),
-    reserved: number(reserved),
+    id: readText(id) ?? '',
+    agent: readText(agent) ?? '',
+    server: readText(server) ?? '',
+    tool: readText(tool) ?? '',
+    surface: readText(surface) ?? '',
+    conversation: readText(conversation),
+    startedAt: readNumber(startedAt) ?? 0,
+    requestBytes: readNumber(requestBytes) ?? 0,
+    arguments: readText(args),
+    reserved: readNumber(reserved),
   }
 }
 
 function toEnd(fields: readonly unknown[]): CallEnd {
   const [duration, outcome, code, error, energy, resultBytes] = fields
   return {
-    duration: number(duration) ?? 0,
+    duration: readNumber(duration) ?? 0,
     outcome: OUTCOMES.find((known) => known === outcome) ?? 'unknown',
-    code: text(code),
-    error: text(error),
-    energy: number(energy),
-    resultBytes: number(resultBytes) ?? 0,
+    code: readText(code),
+    error: readText(error),
+    energy: readNumber(energy),
+    resultBytes: readNumber(resultBytes) ?? 0,
   }
 }
 
 const OUTCOMES: readonly Outcome[] = ['ok', 'error', 'denied', 'timeout', 'cancelled', 'unknown']
 
-function text(value: unknown): string | undefined {
+function readText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-function number(value: unknown): number | undefined {
+function readNumber(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined
 }

@@ -3,12 +3,12 @@
 
 import { setImmediate as breathe } from 'node:timers/promises'
 import { Fault } from '../base/fault.ts'
-import { Numbered } from '../base/numbered.ts'
 import { prepareFolder } from '../base/places.ts'
 import { newMarker } from '../connect/process/marker.ts'
 import { EndedCalls } from './ended.ts'
 import { Journal, type Write } from './journal.ts'
 import { beginLine, type CallEnd, type CallStart, endLine, OpenCall } from './line.ts'
+import { OpenCalls } from './open-calls.ts'
 import { appendEnded, type RecordStore, type Recovered, recoverOrphans } from './recover.ts'
 import { Tally } from './tally.ts'
 
@@ -42,7 +42,7 @@ export class Recorder {
   readonly ended: EndedCalls = new EndedCalls()
   readonly #options: RecorderOptions
   readonly #batch: Batch
-  readonly #open = new Numbered<OpenCall>()
+  readonly #open = new OpenCalls()
   #journal: Journal
   #journals = 0
   #rotateAt = ROTATE_BYTES
@@ -98,20 +98,19 @@ export class Recorder {
   begin(start: CallStart, waiting?: WriteWaiting): OpenCall {
     if (this.#closing !== undefined) throw new Fault('CLOSED', 'the record of calls was closed')
     const call = new OpenCall(++this.#ticket, start)
-    this.#open.set(call.ticket, call)
+    this.#open.add(call)
     this.#say(beginLine(call.ticket, start), waiting)
     return call
   }
 
   /** Once for each call; a second one is ignored. Whoever tells the outcome to others waits in the same way first. */
   end(call: OpenCall, end: CallEnd, waiting?: WriteWaiting): void {
-    const { ticket } = call
     // It was ended by somebody else: by the recorder, when it was closed.
-    if (this.#open.take(ticket) === undefined) void this.written().then((fault) => waiting?.written(fault))
+    if (!this.#open.remove(call)) void this.written().then((fault) => waiting?.written(fault))
     else {
       call.end = end
       this.#ended.push(call)
-      this.#say(endLine(ticket, end), waiting)
+      this.#say(endLine(call.ticket, end), waiting)
     }
   }
 
@@ -283,8 +282,8 @@ export class Recorder {
     try {
       next.append(
         this.#open
-          .entries()
-          .map(([ticket, { start }]) => beginLine(ticket, start))
+          .all()
+          .map(({ ticket, start }) => beginLine(ticket, start))
           .join(''),
       )
     } catch (error) {
@@ -299,7 +298,7 @@ export class Recorder {
 
   async #close(): Promise<void> {
     const now = Date.now()
-    for (const [, call] of this.#open.entries())
+    for (const call of this.#open.all())
       this.end(call, {
         duration: Math.max(0, now - call.start.startedAt),
         outcome: 'cancelled',

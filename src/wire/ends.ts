@@ -17,23 +17,36 @@ export interface Located {
 }
 
 /**
- * The two forms that nearly all servers write, without a space in them: `{"jsonrpc":"2.0","id":7,"result":{…}}` and
- * `{"result":{…},"jsonrpc":"2.0","id":7}`. Looks at the ends only. `text`: all of it, where somebody has made that.
+ * The form that nearly all servers write, without a space in it: `{"jsonrpc":"2.0","id":7,"result":{…}}`. Null where it
+ * is another one; else the id, and what comes before the result's brace as the whole match.
  */
-export function quickResult(bytes: Buffer, text?: string): Located | undefined {
-  const brace = bytes.length - 1
-  const ending = text ?? bytes.toString('latin1', Math.max(0, bytes.length - QUICK))
-  const first = ID_FIRST.exec(text ?? bytes.toString('latin1', 0, QUICK))
-  if (first !== null) {
-    // Where something small comes last, it may be a second id: that is read in full.
-    if (!ending.endsWith('}}')) return undefined
-    const [head, id] = first
-    return { id: Number(id), splice: { at: 'start', start: ID_AT, end: head.length - RESULT_OPEN, brace } }
-  }
-  if (bytes[2] !== LETTER_R) return undefined
-  const last = ID_LAST.exec(text === undefined ? ending : text.slice(-QUICK))
-  if (last === null || !startsWithResult(bytes)) return undefined
+export function idFirst(text: string): RegExpExecArray | null {
+  const first = ID_FIRST.exec(text)
+  // Where something small comes last, it may be a second id: that is read in full.
+  return first !== null && text.endsWith('}}') ? first : null
+}
+
+/** How that form gets another id; `head` is the length of what matched, `size` that of the whole in bytes. */
+export function spliceFirst(head: number, size: number): Splice {
+  return { at: 'start', start: ID_AT, end: head - RESULT_OPEN, brace: size - 1 }
+}
+
+/**
+ * The same of bytes that are no text yet, and the other usual form, `{"result":{…},"jsonrpc":"2.0","id":7}`. Looks at the
+ * ends only.
+ */
+export function quickResult(bytes: Buffer): Located | undefined {
+  const head = bytes.toString('latin1', 0, QUICK)
+  const ending = bytes.toString('latin1', Math.max(0, bytes.length - QUICK))
+  const first = ID_FIRST.exec(head)
+  if (first !== null)
+    return ending.endsWith('}}')
+      ? { id: Number(first[1]), splice: spliceFirst(first[0].length, bytes.length) }
+      : undefined
+  const last = head.startsWith(RESULT_FIRST) ? ID_LAST.exec(ending) : null
+  if (last === null) return undefined
   const [, id = ''] = last
+  const brace = bytes.length - 1
   return { id: Number(id), splice: { at: 'end', start: brace - id.length, end: brace } }
 }
 
@@ -105,11 +118,6 @@ const RESULT_FIRST = '{"result":{'
 /** Where the quote of the key stands in the first form, and how much comes after the comma behind its value. */
 const ID_AT = '{"jsonrpc":"2.0",'.length
 const RESULT_OPEN = '"result":{'.length
-const LETTER_R = 0x72
-
-function startsWithResult(bytes: Buffer): boolean {
-  return bytes.toString('latin1', 0, RESULT_FIRST.length) === RESULT_FIRST
-}
 
 /** What is looked at of either end. */
 const ENDS = 512

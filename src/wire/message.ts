@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { Fault } from '../base/fault.ts'
-import { locateResult, quickResult, type Splice, spliced } from './ends.ts'
+import { idFirst, locateResult, quickResult, type Splice, spliced, spliceFirst } from './ends.ts'
 import { MAX_DEPTH, type Member, scanObject } from './scan.ts'
 
 /** Text or bytes of one whole message. */
@@ -62,11 +62,12 @@ export const LARGE: number = 64 * 1024
  */
 export function readMessage(bytes: Buffer): Message | Invalid {
   if (!isUtf8(bytes)) return { kind: 'invalid', reason: 'is not valid UTF-8' }
-  if (SPLICE) {
-    const text = bytes.length <= SMALL ? bytes.toString('utf8') : undefined
-    const located = quickResult(bytes, text) ?? (bytes.length >= LARGE ? locateResult(bytes) : undefined)
-    if (located !== undefined) return new UnreadResult(bytes, text, located.id, located.splice)
-  }
+  if (!SPLICE) return sortBytes(bytes)
+  const text = bytes.length <= SMALL ? bytes.toString('utf8') : undefined
+  const first = text === undefined ? null : idFirst(text)
+  if (first !== null) return new UnreadResult(bytes, text, Number(first[1]), first[0].length)
+  const located = quickResult(bytes) ?? (bytes.length >= LARGE ? locateResult(bytes) : undefined)
+  if (located !== undefined) return new UnreadResult(bytes, text, located.id, located.splice)
   return sortBytes(bytes)
 }
 
@@ -175,15 +176,23 @@ class UnreadResult implements ResultMessage {
   /** All of it, when it is small. */
   readonly text: string | undefined
   readonly id: Id
-  readonly splice: Splice
+  /** How it gets another id; or, for whom that is, the length of what comes before its result: see `spliceFirst`. */
+  #splice: Splice | number
   #members: readonly Member[] | undefined
   #isPlain: boolean | undefined
 
-  constructor(bytes: Buffer, text: string | undefined, id: Id, splice: Splice) {
+  constructor(bytes: Buffer, text: string | undefined, id: Id, splice: Splice | number) {
     this.bytes = bytes
     this.text = text
     this.id = id
-    this.splice = splice
+    this.#splice = splice
+    this.#members = undefined
+    this.#isPlain = undefined
+  }
+
+  get splice(): Splice {
+    if (typeof this.#splice === 'number') this.#splice = spliceFirst(this.#splice, this.bytes.length)
+    return this.#splice
   }
 
   get isPlain(): boolean {

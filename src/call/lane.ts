@@ -1,0 +1,68 @@
+// What was found out for calls of one tool by one agent, through one door, for as long as nothing changes: how they are
+// checked, written down, sent and paid for. Calls on it only differ in their arguments.
+
+import type { Link } from '../connect/link.ts'
+import type { Ask, Form } from '../connect/pending.ts'
+import { limitsOf } from '../connect/send.ts'
+import { agentOf } from '../policy/access.ts'
+import { namesText } from '../record/line.ts'
+import type { Records } from '../record/records.ts'
+import type { CallContext, Surface } from './context.ts'
+import type { Asking } from './passage.ts'
+import type { Fit } from './result.ts'
+import type { Route } from './route.ts'
+import type { Validator } from './validate.ts'
+
+export interface Lane {
+  readonly context: CallContext
+  readonly route: Route
+  readonly surface: Surface
+  readonly agent: string
+  readonly validator: Validator
+  readonly recording: Records | undefined
+  /** See `CallStart`. */
+  readonly names: string
+  /** It is over when the server has another. */
+  readonly link: Link
+  readonly form: Form
+  /** What is asked by a call that brings nothing but arguments. */
+  readonly ask: Ask
+  readonly fit: Fit
+}
+
+/** Undefined where something is to be found out, asked or refused first, or where something of this process is called. */
+export function laneOf(context: CallContext, asking: Asking, route: Route): Lane | undefined {
+  const { lane, connection } = route
+  if (lane !== undefined && lane.link === connection.live && lane.surface === asking.surface) return lane
+  route.lane = newLane(context, asking, route)
+  return route.lane
+}
+
+// --- internal ---
+
+function newLane(context: CallContext, { actor, surface }: Asking, route: Route): Lane | undefined {
+  const { connection, leave, target, entry } = route
+  const { plan, live: link, instances } = connection
+  const validator = context.validators.ready(entry.fingerprint)
+  if (leave.verdict !== 'allow' || link === undefined || instances !== undefined || validator === undefined)
+    return undefined
+  // That is run in the context of whoever calls, which only the long way keeps. Of a legacy server nobody knows whom it asks.
+  const answers = context.handlers.onElicitation ?? context.handlers.onSampling
+  if (plan.transport === 'sdk' || (answers !== undefined && link.agreement.era !== 'legacy')) return undefined
+  const { server, tool } = target
+  const agent = agentOf(actor)
+  const { spill } = context
+  return {
+    context,
+    route,
+    surface,
+    agent,
+    validator,
+    recording: context.recording(),
+    names: namesText({ agent, server, tool, surface }),
+    link,
+    form: link.form('tools/call', `"name":${JSON.stringify(tool)},"arguments":`),
+    ask: { method: 'tools/call', name: tool, ...limitsOf(plan, undefined) },
+    fit: (text, limit) => spill.fit(actor, text, limit),
+  }
+}
