@@ -79,7 +79,7 @@ function callAgain(
     const text = args instanceof JsonText ? args.text : JSON.stringify(args ?? {})
     refuseArguments(route.target, args, text)
     if (!lane.validator.isValid(JSON.parse(text))) return undefined
-    const reserved = reserve(context, lane.agent, route.target, route.tariff, text)
+    const reserved = reserve(context, lane.names.agent, route.target, route.tariff, text)
     return reserved instanceof Promise
       ? flyLater(lane, asking, text, options, reserved)
       : fly(lane, asking, text, options, reserved)

@@ -28,9 +28,10 @@ export function fly(
   options: CallOptions | undefined,
   reserved: Reservation | undefined,
 ): Promise<CallResult> {
-  return new Promise((resolve, reject) =>
-    new Flight(lane, asking, text, options, reserved, resolve, reject).begin(),
-  )
+  return new Promise((resolve, reject) => {
+    const flight = new Flight(lane, asking, text, options, reserved, resolve, reject)
+    if (lane.recording === undefined) flight.written(undefined)
+  })
 }
 
 // --- internal ---
@@ -44,14 +45,15 @@ class Flight implements WriteWaiting, Receiver {
   readonly #resolve: (result: CallResult) => void
   readonly #reject: (error: unknown) => void
   readonly #started: number
-  #span: CallSpan | undefined
-  #call: OpenCall | undefined
+  readonly #span: CallSpan | undefined
+  readonly #call: OpenCall | undefined
   /** Whether it has a place at the server's gate. */
   #isInside: boolean
   #isSent: boolean
   #result: CallResult | undefined
   #failure: { readonly error: unknown } | undefined
 
+  /** Says that it is about to be made; it goes on when that is written down. */
   constructor(
     lane: Lane,
     asking: Asking,
@@ -61,6 +63,7 @@ class Flight implements WriteWaiting, Receiver {
     resolve: (result: CallResult) => void,
     reject: (error: unknown) => void,
   ) {
+    const { recording, tracing, names } = lane
     this.#lane = lane
     this.#asking = asking
     this.#text = text
@@ -69,40 +72,24 @@ class Flight implements WriteWaiting, Receiver {
     this.#resolve = resolve
     this.#reject = reject
     this.#started = performance.now()
-    this.#span = undefined
-    this.#call = undefined
+    this.#span = tracing?.isOn ? spanFor(tracing, names) : undefined
     this.#isInside = false
     this.#isSent = false
     this.#result = undefined
     this.#failure = undefined
-  }
-
-  begin(): void {
-    const { context, recording, route, agent, names } = this.#lane
-    const { server, tool } = route.target
-    const tracing = context.tracing()
-    if (tracing?.isOn) this.#span = spanFor(tracing, agent, server, tool)
-    if (recording === undefined) {
-      this.written(undefined)
-      return
-    }
-    const { surface, conversation } = this.#asking
-    const text = this.#text
     const now = Date.now()
-    const start = {
-      id: uuid7(now),
-      agent,
-      server,
-      tool,
-      surface,
-      names,
-      conversation,
-      startedAt: now,
-      requestBytes: Buffer.byteLength(text),
-      arguments: argumentsForRecord(recording.level, text, recording.scrub),
-      reserved: this.#reserved?.amount,
-    }
-    this.#call = recording.recorder.begin(start, this)
+    this.#call = recording?.recorder.begin(
+      {
+        id: uuid7(now),
+        names,
+        conversation: asking.conversation,
+        startedAt: now,
+        requestBytes: Buffer.byteLength(text),
+        arguments: argumentsForRecord(recording.level, text, recording.scrub),
+        reserved: reserved?.amount,
+      },
+      this,
+    )
   }
 
   /** That it is about to be made is written down; or, later, what came of it. */
@@ -119,14 +106,31 @@ class Flight implements WriteWaiting, Receiver {
     }
   }
 
+  /** Nearly every answer says that all went well, and nothing else; then that is all there is to write down. */
   answered(reply: ReplyMessage): void {
-    try {
-      if (isPlain(reply)) this.#arrive(reply, true)
-      else this.#look(reply)
-    } catch (error) {
-      // What cannot be read is this call's trouble, and nobody else's.
-      this.failed(error)
+    const { context, recording, route, fit } = this.#lane
+    const { tariff, target, connection } = route
+    const call = this.#call
+    const reserved = this.#reserved
+    const said = recording && isPlain(reply) ? saidIn(recording, reply) : undefined
+    if (call === undefined || said === undefined || !context.brakes()?.loops.isCalm) {
+      this.#look(reply)
+      return
     }
+    this.#isInside = false
+    connection.gate.leave()
+    this.#span?.end('ok', undefined)
+    const duration = rounded(performance.now() - this.#started)
+    const energy =
+      reserved && tariff && recording?.energy
+        ? charge(recording.energy, tariff, reserved, duration)
+        : undefined
+    this.#result = new CallResult(target.server, reply, fit)
+    recording?.recorder.end(
+      call,
+      { duration, outcome: 'ok', energy, resultBytes: reply.bytes.length, said },
+      this,
+    )
   }
 
   failed(error: unknown): void {
@@ -170,30 +174,33 @@ class Flight implements WriteWaiting, Receiver {
 
   /** At an answer that is not like most. */
   #look(reply: ReplyMessage): void {
-    const { context, route } = this.#lane
-    const { connection } = route
-    // A modern server may want to know something first.
-    if (connection.agreement?.era === 'legacy' || !asksFirst('tools/call', reply)) this.#arrive(reply, false)
-    else {
-      const sending = sendingOf(route, this.#text, this.#options)
-      this.#go(afterQuestions(connection, sending, reply, context.handlers))
+    try {
+      const { context, route } = this.#lane
+      const { connection } = route
+      // A modern server may want to know something first.
+      if (connection.agreement?.era === 'legacy' || !asksFirst('tools/call', reply)) this.#arrive(reply)
+      else {
+        const sending = sendingOf(route, this.#text, this.#options)
+        this.#go(afterQuestions(connection, sending, reply, context.handlers))
+      }
+    } catch (error) {
+      // What cannot be read is this call's trouble, and nobody else's.
+      this.failed(error)
     }
   }
 
   #go(coming: Promise<ReplyMessage>): void {
     coming.then(
-      (reply) => this.#arrive(reply, isPlain(reply)),
+      (reply) => this.#arrive(reply),
       (error: unknown) => this.failed(error),
     )
   }
 
-  /** `isUsual`: the tool did not fail, and nothing is asked. */
-  #arrive(reply: ReplyMessage, isUsual: boolean): void {
+  #arrive(reply: ReplyMessage): void {
     const { route, fit } = this.#lane
     if (this.#isInside) this.#leave()
     const result = new CallResult(route.target.server, reply, fit)
     this.#result = result
-    if (isUsual && this.#end(reply)) return
     try {
       result.recordTo(this.#passage(), this)
     } catch (error) {
@@ -201,25 +208,6 @@ class Flight implements WriteWaiting, Receiver {
       this.#result = undefined
       this.failed(error)
     }
-  }
-
-  /** Writes down that it went well, as nearly every call does; false where there is more to say or to find out. */
-  #end(reply: ReplyMessage): boolean {
-    const { recording, context, route } = this.#lane
-    const call = this.#call
-    const said = recording && saidIn(recording, reply)
-    if (recording === undefined || call === undefined || said === undefined) return false
-    if (context.brakes()?.loops.isCalm !== true) return false
-    this.#span?.end('ok', undefined)
-    const duration = rounded(performance.now() - this.#started)
-    const reserved = this.#reserved
-    const energy =
-      reserved && route.tariff && recording.energy
-        ? charge(recording.energy, route.tariff, reserved, duration)
-        : undefined
-    const resultBytes = reply.bytes.length
-    recording.recorder.end(call, { duration, outcome: 'ok', energy, resultBytes, said }, this)
-    return true
   }
 
   /** For all else that can become of it. */

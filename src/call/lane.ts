@@ -5,9 +5,10 @@ import type { Link } from '../connect/link.ts'
 import type { Ask, Form } from '../connect/pending.ts'
 import { limitsOf } from '../connect/send.ts'
 import { agentOf } from '../policy/access.ts'
-import { namesText } from '../record/line.ts'
+import { Names } from '../record/names.ts'
 import type { Records } from '../record/records.ts'
-import type { CallContext, Surface } from './context.ts'
+import type { Tracing } from '../record/trace.ts'
+import type { CallContext } from './context.ts'
 import type { Asking } from './passage.ts'
 import type { Fit } from './result.ts'
 import type { Route } from './route.ts'
@@ -16,12 +17,10 @@ import type { Validator } from './validate.ts'
 export interface Lane {
   readonly context: CallContext
   readonly route: Route
-  readonly surface: Surface
-  readonly agent: string
   readonly validator: Validator
   readonly recording: Records | undefined
-  /** See `CallStart`. */
-  readonly names: string
+  readonly tracing: Tracing | undefined
+  readonly names: Names
   /** It is over when the server has another. */
   readonly link: Link
   readonly form: Form
@@ -33,7 +32,8 @@ export interface Lane {
 /** Undefined where something is to be found out, asked or refused first, or where something of this process is called. */
 export function laneOf(context: CallContext, asking: Asking, route: Route): Lane | undefined {
   const { lane, connection } = route
-  if (lane !== undefined && lane.link === connection.live && lane.surface === asking.surface) return lane
+  if (lane !== undefined && lane.link === connection.live && lane.names.surface === asking.surface)
+    return lane
   route.lane = newLane(context, asking, route)
   return route.lane
 }
@@ -50,16 +50,14 @@ function newLane(context: CallContext, { actor, surface }: Asking, route: Route)
   const answers = context.handlers.onElicitation ?? context.handlers.onSampling
   if (plan.transport === 'sdk' || (answers !== undefined && link.agreement.era !== 'legacy')) return undefined
   const { server, tool } = target
-  const agent = agentOf(actor)
   const { spill } = context
   return {
     context,
     route,
-    surface,
-    agent,
     validator,
     recording: context.recording(),
-    names: namesText({ agent, server, tool, surface }),
+    tracing: context.tracing(),
+    names: new Names(agentOf(actor), server, tool, surface),
     link,
     form: link.form('tools/call', `"name":${JSON.stringify(tool)},"arguments":`),
     ask: { method: 'tools/call', name: tool, ...limitsOf(plan, undefined) },

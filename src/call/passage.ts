@@ -3,6 +3,7 @@
 import { Fault } from '../base/fault.ts'
 import { uuid7 } from '../base/uuid.ts'
 import { type Actor, agentOf } from '../policy/access.ts'
+import { Names } from '../record/names.ts'
 import type { OpenCall, WriteWaiting } from '../record/recorder.ts'
 import type { Records } from '../record/records.ts'
 import { argumentsForRecord, resultForRecord } from '../record/summary.ts'
@@ -77,17 +78,14 @@ export class Passage {
   ): Passage {
     const recording = context.recording()
     const tracing = context.tracing()
-    const agent = agentOf(actor)
-    const span = tracing?.isOn ? spanFor(tracing, agent, server, tool) : undefined
+    const names = new Names(agentOf(actor), bounded(server), bounded(tool), surface)
+    const span = tracing?.isOn ? spanFor(tracing, names) : undefined
     const started = performance.now()
     if (recording === undefined) return new Passage(undefined, undefined, span, terms, started, false)
     const now = Date.now()
     const start = {
       id: uuid7(now),
-      agent,
-      server: bounded(server),
-      tool: bounded(tool),
-      surface,
+      names,
       conversation,
       startedAt: now,
       requestBytes: Buffer.byteLength(text),
@@ -198,7 +196,7 @@ export function saidIn({ level }: Records, reply: ReplyMessage): string | undefi
   return text?.includes('"text"') ? text : undefined
 }
 
-export function spanFor(tracing: Tracing, agent: string, server: string, tool: string): CallSpan | undefined {
+export function spanFor(tracing: Tracing, { agent, server, tool }: Names): CallSpan | undefined {
   const isCall = !tool.startsWith('#')
   return tracing.startSpan({
     method: isCall ? 'tools/call' : tool.slice(1),

@@ -31,7 +31,8 @@ export class EndedCalls {
   tell(calls: readonly OpenCall[]): void {
     if (this.#listeners.size === 0) return
     for (const { start, end } of calls) {
-      const { id, agent, server, tool, conversation } = start
+      const { id, names, conversation } = start
+      const { agent, server, tool } = names
       const { outcome, duration: milliseconds, energy } = end
       tellAll(this.#listeners, { id, agent, server, tool, outcome, milliseconds, energy, conversation })
     }

@@ -1,16 +1,12 @@
 // The lines of a journal: one when a call begins, one when it ends, each whole on its own.
 
 import type { Invocation, Outcome } from '../store/invocation.ts'
+import { Names } from './names.ts'
 import { errorPattern } from './pattern.ts'
 
 export interface CallStart {
   readonly id: string
-  readonly agent: string
-  readonly server: string
-  readonly tool: string
-  readonly surface: string
-  /** The four names as they stand in a line, for whom they are the same each time: see `namesText`. */
-  readonly names?: string | undefined
+  readonly names: Names
   readonly conversation?: string | undefined
   readonly startedAt: number
   readonly requestBytes: number
@@ -39,10 +35,9 @@ export type Line =
 // Written by hand: stringifying a whole object would take as long as writing the line.
 
 export function beginLine(ticket: number, start: CallStart): string {
-  const { id, conversation, startedAt, requestBytes, arguments: said, reserved } = start
-  const names = start.names ?? namesText(start)
+  const { id, names, conversation, startedAt, requestBytes, arguments: said, reserved } = start
   const tail = reserved === undefined ? '' : `,${number(reserved)}`
-  return `["b",${ticket},${quote(id)},${names},${optional(conversation)},${number(startedAt)},${number(requestBytes)},${optional(said)}${tail}]\n`
+  return `["b",${ticket},${quote(id)},${names.text},${optional(conversation)},${number(startedAt)},${number(requestBytes)},${optional(said)}${tail}]\n`
 }
 
 export function endLine(ticket: number, end: CallEnd): string {
@@ -64,16 +59,6 @@ export function parseLine(text: string): Line | undefined {
   if (kind === 'b') return { kind: 'begin', ticket, start: toStart(rest) }
   if (kind === 'e') return { kind: 'end', ticket, end: toEnd(rest) }
   return undefined
-}
-
-/** Who calls what and by which door, as it stands in a line. */
-export function namesText({
-  agent,
-  server,
-  tool,
-  surface,
-}: Pick<CallStart, 'agent' | 'server' | 'tool' | 'surface'>): string {
-  return `${quote(agent)},${quote(server)},${quote(tool)},${quote(surface)}`
 }
 
 /** A call that has begun, and how it ended. Its row is made of both when many are written. */
@@ -100,7 +85,8 @@ export class OpenCall {
   /** `summary`: what is kept of what was said. */
   row(summary: (said: string) => string): Invocation {
     const { duration, outcome, code, error, energy, resultBytes, result, said } = this.end
-    const { id, agent, server, tool, surface, conversation, startedAt, requestBytes } = this.start
+    const { id, names, conversation, startedAt, requestBytes } = this.start
+    const { agent, server, tool, surface } = names
     return {
       id,
       agent,
@@ -150,10 +136,12 @@ function toStart(fields: readonly unknown[]): CallStart {
   const [id, agent, server, tool, surface, conversation, startedAt, requestBytes, args, reserved] = fields
   return {
     id: readText(id) ?? '',
-    agent: readText(agent) ?? '',
-    server: readText(server) ?? '',
-    tool: readText(tool) ?? '',
-    surface: readText(surface) ?? '',
+    names: new Names(
+      readText(agent) ?? '',
+      readText(server) ?? '',
+      readText(tool) ?? '',
+      readText(surface) ?? '',
+    ),
     conversation: readText(conversation),
     startedAt: readNumber(startedAt) ?? 0,
     requestBytes: readNumber(requestBytes) ?? 0,

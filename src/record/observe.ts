@@ -4,6 +4,7 @@
 import { isRecord } from '../base/record.ts'
 import { uuid7 } from '../base/uuid.ts'
 import { pairOf } from '../registry/names.ts'
+import { Names } from './names.ts'
 import type { OpenCall, Recorder } from './recorder.ts'
 
 /** Calls that may be open at a time; of an engine that never answers, the oldest are let go. */
@@ -32,9 +33,7 @@ export class Observer {
       count += 1
       const call = this.#recorder.begin({
         id: uuid7(),
-        agent,
-        ...pair,
-        surface: 'observed',
+        names: new Names(agent, pair.server, pair.tool, 'observed'),
         conversation,
         startedAt: Date.now(),
         requestBytes: 0,

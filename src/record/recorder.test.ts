@@ -3,14 +3,14 @@
 import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { beginLine, type CallEnd, endLine } from './line.ts'
+import { beginLine, type CallEnd, endLine, toInvocation } from './line.ts'
 import { call, deadPid, journals, OK, place } from './testing.ts'
 
 test('a call is one row with what was said at its begin and at its end', async () => {
   const { open: openRecorder, invocations } = await place()
   const recorder = await openRecorder({ summary: (said) => `${said}!` })
-  const start = call('a', { conversation: 'c', arguments: '{"text":"line\\nbreak \u2028"}' })
-  const open = recorder.begin(start)
+  const said = { conversation: 'c', arguments: '{"text":"line\\nbreak \u2028"}' }
+  const open = recorder.begin(call('a', said))
   const end: CallEnd = {
     duration: 2.5,
     outcome: 'error',
@@ -26,7 +26,14 @@ test('a call is one row with what was said at its begin and at its end', async (
   expect(await invocations.list({})).toEqual([
     {
       seq: 1,
-      ...start,
+      id: 'a',
+      agent: 'cto',
+      server: 'github',
+      tool: 'get',
+      surface: 'cli',
+      startedAt: 5,
+      requestBytes: 2,
+      ...said,
       duration: 2.5,
       outcome: 'error',
       code: 'TOOL_FAILED',
@@ -99,7 +106,7 @@ test('calls of a process that died are recorded once, those without an end as un
     name('b'),
     beginLine(3, call('carried')) + endLine(3, OK) + endLine(4, OK) + beginLine(5, call('half')).slice(0, -2),
   )
-  await invocations.append([{ ...call('stored'), ...OK, result: undefined }])
+  await invocations.append([toInvocation(0, call('stored'), OK)])
   const recorder = await open()
   expect(await ids()).toEqual(['open unknown', 'carried ok', 'ended error', 'stored ok'])
   expect((await invocations.list({}))[0]).toMatchObject({ code: 'CRASHED', duration: 0, startedAt: 5 })

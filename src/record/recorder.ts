@@ -187,7 +187,7 @@ export class Recorder {
     else this.#hold(ended)
     if (ended.length > 0) this.#schedule()
     said?.(fault)
-    for (const { start, end } of ended) this.tally.add(start.server, end.outcome, end.duration)
+    for (const { start, end } of ended) this.tally.add(start.names.server, end.outcome, end.duration)
     this.ended.tell(ended)
     for (const one of waiting) one.written(fault)
   }

@@ -9,6 +9,7 @@ import type { Invocations } from '../store/invocation.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import type { CallEnd, CallStart } from './line.ts'
+import { Names } from './names.ts'
 import { Recorder, type RecorderOptions } from './recorder.ts'
 
 export const OK: CallEnd = { duration: 1.5, outcome: 'ok', resultBytes: 3 }
@@ -16,10 +17,7 @@ export const OK: CallEnd = { duration: 1.5, outcome: 'ok', resultBytes: 3 }
 export function call(id: string, more: Partial<CallStart> = {}): CallStart {
   return {
     id,
-    agent: 'cto',
-    server: 'github',
-    tool: 'get',
-    surface: 'cli',
+    names: new Names('cto', 'github', 'get', 'cli'),
     startedAt: 5,
     requestBytes: 2,
     ...more,

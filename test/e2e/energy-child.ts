@@ -6,6 +6,7 @@ import { writeSync } from 'node:fs'
 import { setImmediate as breathe } from 'node:timers/promises'
 import { Fault } from '../../src/base/fault.ts'
 import { Regulator, type Reservation } from '../../src/policy/energy.ts'
+import { Names } from '../../src/record/names.ts'
 import { type OpenCall, Recorder } from '../../src/record/recorder.ts'
 import { openStore } from '../../src/store/open.ts'
 import { ACCOUNTS } from './energy-accounts.ts'
@@ -37,10 +38,7 @@ async function begin(agent: string): Promise<void> {
   const reserved = reservation.amount
   const call = recorder.begin({
     id: randomUUID(),
-    agent,
-    server: 's',
-    tool: 'work',
-    surface: 'library',
+    names: new Names(agent, 's', 'work', 'library'),
     startedAt: Date.now(),
     requestBytes: 1,
     arguments: JSON.stringify({ reserved }),

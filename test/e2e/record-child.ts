@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import { writeSync } from 'node:fs'
 import { setImmediate as breathe } from 'node:timers/promises'
+import { Names } from '../../src/record/names.ts'
 import { type OpenCall, Recorder } from '../../src/record/recorder.ts'
 import { openStore } from '../../src/store/open.ts'
 
@@ -32,10 +33,7 @@ for (let count = 0; ; count++) {
   const begun = Array.from({ length: 1 + (count % 4) }, () =>
     recorder.begin({
       id: randomUUID(),
-      agent: 'cto',
-      server: `s${count % 3}`,
-      tool: 'work',
-      surface: 'library',
+      names: new Names('cto', `s${count % 3}`, 'work', 'library'),
       startedAt: Date.now(),
       requestBytes: 1,
       // Large enough for journals to be begun anew now and then.
