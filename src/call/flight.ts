@@ -148,11 +148,12 @@ class Flight implements WriteWaiting, Receiver {
     const asked = this.#options === undefined && route.known.headers.length === 0 ? ask : this.#ownAsk()
     // Before it is sent, because it may be told at once that it cannot be.
     this.#isInside = true
-    this.#isSent = true
-    if (connection.live === link && sendNow(connection, link, form, this.#text, asked, this)) return
-    this.#isInside = false
-    this.#isSent = false
-    this.#sendLater()
+    if (connection.live === link && sendNow(connection, link, form, this.#text, asked, this))
+      this.#isSent = true
+    else {
+      this.#isInside = false
+      this.#sendLater()
+    }
   }
 
   /** What is asked by a call that brings more than arguments. */
