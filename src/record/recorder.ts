@@ -151,16 +151,18 @@ export class Recorder {
   }
 
   #say(line: string, waiting: WriteWaiting | undefined): void {
-    // Not at once: what came on all connections in this turn of the loop is one write. A call that is alone need not wait.
-    if (this.#lines === '') {
-      if (this.#open.size > 1) setImmediate(this.#writeLines)
-      else process.nextTick(this.#writeLines)
-    }
+    if (this.#lines === '') this.#writeSoon()
     this.#lines += line
     if (waiting === undefined) return
     // Behind those who wait for a promise and came before: calls are sent in the order in which they were made.
     if (this.#saying) void this.#saying.then((fault) => waiting.written(fault))
     else this.#waiting.push(waiting)
+  }
+
+  /** Not at once: what came on all connections in this turn of the loop is one write. A call that is alone need not wait. */
+  #writeSoon(): void {
+    if (this.#open.size > 1) setImmediate(this.#writeLines)
+    else process.nextTick(this.#writeLines)
   }
 
   readonly #writeLines = (): void => {
