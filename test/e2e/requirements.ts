@@ -19,14 +19,10 @@ const partial = (id: string, what: string, missing: string): Requirement => ({
 })
 
 export const REQUIREMENTS: readonly Requirement[] = [
-  partial('A0', 'the master switch turns everything off and every command says so', 'prompt section'),
+  done('A0', 'the master switch turns everything off and every command says so'),
   done('A1', 'the integrations section, agents, models and workers are read unchanged'),
   done('A2', 'per-agent and inline lists merge; defaults only where both are empty'),
-  partial(
-    'A3',
-    'names resolve with variables expanded; a missing one skips that server with one warning',
-    'run-time resolution by the hub',
-  ),
+  done('A3', 'names resolve with variables expanded; a missing one skips that server with one warning'),
   done('A4', 'a side-effect-free check whether a server can resolve'),
   done('A5', 'enforcement and prompt text from one resolved list'),
   done('A6', 'a disabled agent starts no server'),
@@ -37,7 +33,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   done('A11', 'usage by server'),
   done('A12', 'integrations list, add, remove, status; comments survive'),
   planned('A13', 'an adapter in the shape of the Claude Agent SDK'),
-  partial('A14', 'Composio as one remote server', 'connecting to it'),
+  done('A14', 'Composio as one remote server'),
   done('B1', 'all transports'),
   done('B2', 'five statuses with scope, masked config and tools'),
   done('B3', 'connect, disconnect, reconnect, toggle'),
@@ -84,7 +80,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     'edits reload without touching unchanged servers; a bad one is refused',
     'edits by the sub-agent',
   ),
-  partial('D15', 'analytics', 'energy'),
+  done('D15', 'analytics'),
   partial('D16', 'everything survives a restart', 'queue'),
   planned('D17', 'the fourth seed’s later list'),
   done('E1', 'the agent'),
