@@ -3,6 +3,7 @@
 import { Fault } from '../base/fault.ts'
 import { nearest } from '../base/suggest.ts'
 import type { Connection } from '../connect/connection.ts'
+import { namesMethod } from '../connect/definitions.ts'
 import type { Actor } from '../policy/access.ts'
 import { type Decision, decide, type Step } from '../policy/decide.ts'
 import { type OwnTool, type RegisteredTool, serverTool } from '../registry/registry.ts'
@@ -72,6 +73,8 @@ export function reach(context: CallContext, actor: Actor, server: string): Conne
 /** Whether somebody sees a tool in their list; the same that lets a call through. */
 export function sees(context: CallContext, actor: Actor, entry: RegisteredTool): boolean {
   if (entry.kind === 'native' && !isVisible(entry, actor)) return false
+  // Of an older list that is remembered: nobody can call it.
+  if (namesMethod(entry.name)) return false
   return verdictOn(context, actor, { server: entry.server, tool: entry.name }).verdict !== 'deny'
 }
 
@@ -100,6 +103,7 @@ export function verdictOn(
       server: server === '' ? 'native' : book.server(server),
       available: connection?.off === undefined,
       tool,
+      listed: isTool,
       annotations: definition?.annotations,
       reads: native?.reads === true,
       asks: native?.asks === true,

@@ -4,6 +4,7 @@
 import { Fault } from '../base/fault.ts'
 import type { Stop } from '../base/stop.ts'
 import type { Connection } from '../connect/connection.ts'
+import { namesMethod } from '../connect/definitions.ts'
 import { awake } from '../connect/send.ts'
 import type { KnownTool } from '../connect/tool-list.ts'
 import type { Actor } from '../policy/access.ts'
@@ -101,6 +102,8 @@ function routeNow(
   if (admitted.kind === 'native')
     return { ...admitted, target, tariff: tariffFor(context, target, admitted.entry.tool) }
   const { connection } = admitted
+  // What is called is a tool, and this names another request, which was judged as such.
+  if (namesMethod(target.tool)) throw unknownTool(context, actor, connection, target.tool)
   const routeTo = (known: KnownTool, leave: Leave): Route => {
     const entry = serverTool(connection, known.tool)
     if (pins?.verdict(target.server, target.tool, entry.fingerprint) === 'new')

@@ -61,3 +61,15 @@ test('what cannot be offered is left out and named, the rest stays', () => {
   // Older servers never heard of that header.
   expect(readTools({ items: [bad], complaints: [] }, 'legacy').tools).toHaveLength(1)
 })
+
+test('a tool that takes the name of another request is left out, in both eras', () => {
+  const items = [tool('#ping'), tool('ok'), tool('#instructions'), tool('a#b')]
+  for (const era of ['modern', 'legacy'] as const) {
+    const { tools, complaints } = readTools({ items, complaints: [] }, era)
+    expect(tools.map(({ name }) => name)).toEqual(['ok', 'a#b'])
+    expect(complaints).toEqual([
+      'the tool #ping is left out: it has a name that begins with #, as only other requests have',
+      'the tool #instructions is left out: it has a name that begins with #, as only other requests have',
+    ])
+  }
+})

@@ -31,6 +31,11 @@ const MEMBER: Record<ListMethod, string> = {
   'prompts/list': 'prompts',
 }
 
+/** Whether a name is that of a request other than a tool call, as `#ping` stands for `ping`: no tool may be called so. */
+export function namesMethod(name: string): boolean {
+  return name.startsWith('#')
+}
+
 const MAX_PAGES = 1000
 const MAX_ITEMS = 50_000
 
@@ -78,7 +83,7 @@ export function readTools(list: List, era: Era): { tools: Tool[]; complaints: st
       complaints.push('a tool without a name is left out')
       continue
     }
-    const reason = unusable(item, era)
+    const reason = unusable(name, item, era)
     if (reason !== undefined) complaints.push(`the tool ${name} is left out: it ${reason}`)
     else if (tools.has(name)) twice.add(name)
     else tools.set(name, item as unknown as Tool)
@@ -112,7 +117,9 @@ function errorFault(server: string, method: string, reply: Extract<ReplyMessage,
 
 // --- internal ---
 
-function unusable(tool: Record<string, unknown>, era: Era): string | undefined {
+function unusable(name: string, tool: Record<string, unknown>, era: Era): string | undefined {
+  // It would be judged as that request, which nobody is asked about.
+  if (namesMethod(name)) return 'has a name that begins with #, as only other requests have'
   if (!isRecord(tool['inputSchema'])) return 'has no schema for its arguments'
   if (era === 'legacy') return undefined
   const headers = paramHeaders(tool['inputSchema'])

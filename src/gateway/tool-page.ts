@@ -4,7 +4,7 @@
 import { isRecord } from '../base/record.ts'
 import { verdictOn } from '../call/admit.ts'
 import type { Connection } from '../connect/connection.ts'
-import type { Tool } from '../connect/definitions.ts'
+import { namesMethod, type Tool } from '../connect/definitions.ts'
 import type { Hub } from '../hub.ts'
 import type { Actor } from '../policy/access.ts'
 import { fingerprint } from '../registry/fingerprint.ts'
@@ -78,6 +78,7 @@ function remember({ pins }: Hub, connection: Connection, answer: ReplyMessage): 
 function isAccepted({ pins }: Hub, server: string, tool: unknown): tool is Tool {
   if (!isRecord(tool) || typeof tool['name'] !== 'string') return false
   const definition = tool as Tool
+  if (namesMethod(definition.name)) return false
   const verdict = pins.verdict(server, definition.name, fingerprint(definition))
   if (verdict === 'new') pins.first(server, definition)
   return verdict !== 'changed'

@@ -34,7 +34,7 @@ const SAID: Readonly<Record<string, object>> = {
 
 function bookOf({ enabled = true, servers, agents, defaults = {} }: World): {
   book: Rulebook
-  ask: (agent: string | undefined, address: string, tell?: (step: Step) => void) => Decision
+  ask: (agent: string | undefined, address: string, tell?: (step: Step) => void, listed?: boolean) => Decision
 } {
   const definitions = Object.entries(servers).map(
     ([name, entry]) => [name, serverSchema.parse(entry)] as const,
@@ -56,7 +56,7 @@ function bookOf({ enabled = true, servers, agents, defaults = {} }: World): {
   })
   return {
     book,
-    ask: (agent, address, tell) => {
+    ask: (agent, address, tell, listed) => {
       const cut = address.indexOf('/')
       const native = address.startsWith('=')
       const server = cut < 0 ? address : address.slice(0, cut)
@@ -67,6 +67,7 @@ function bookOf({ enabled = true, servers, agents, defaults = {} }: World): {
           server: native ? 'native' : book.server(server),
           available: server !== 'switched',
           tool: native ? address.slice(1) : cut < 0 ? undefined : address.slice(cut + 1),
+          listed,
           annotations: SAID[address] as Record<string, unknown> | undefined,
         },
         tell,
@@ -171,6 +172,13 @@ const GRID: readonly (readonly [string, string])[] = [
 
 const { ask } = bookOf(WORLD)
 const LETTER = { allow: 'a', ask: '?', deny: '.' } as const
+
+test('[B14] a tool that a server lists under the name of a request is judged as a tool', () => {
+  const verdicts = (tool: string) =>
+    AGENTS.map((agent) => ask(agent, `github/${tool}`, undefined, true).verdict)
+  for (const name of ['#ping', '#tools/list', '#resources/read', '#instructions', '#strange/method'])
+    expect([name, verdicts(name)]).toEqual([name, verdicts('unheard_of')])
+})
 
 for (const [address, expected] of GRID)
   AGENTS.forEach((agent, column) => {

@@ -3,6 +3,7 @@
 
 import { matchesGlob } from '../base/glob.ts'
 import type { Path } from '../config/edit/change.ts'
+import { namesMethod } from '../connect/definitions.ts'
 import type { Grants, Pattern, Preset, RuleVerdict, ServerFacts } from './facts.ts'
 import { type Risk, riskOf } from './risk.ts'
 
@@ -17,6 +18,8 @@ export interface Question {
   readonly available: boolean
   /** A tool's name, `#method` for another request, undefined for the server as such. */
   readonly tool: string | undefined
+  /** Whether its server lists it as a tool: then it is judged as one, whatever it is called. */
+  readonly listed?: boolean | undefined
   readonly annotations?: Readonly<Record<string, unknown>> | undefined
   /** Whether it only does what may be asked for without it. */
   readonly reads?: boolean | undefined
@@ -69,7 +72,7 @@ const READING =
 const SERVER_RULES: ReadonlySet<string> = new Set(['enabled', 'agent', 'access', 'server'])
 
 export function decide(question: Question, tell?: (step: Step) => void): Decision {
-  const { grants, server, tool } = question
+  const { grants, server } = question
   const refuse = (step: Omit<Step, 'outcome'>, code: DenyCode): Decision => {
     tell?.({ ...step, outcome: 'deny' })
     const scope = SERVER_RULES.has(step.rule) ? 'server' : 'tool'
@@ -87,7 +90,7 @@ export function decide(question: Question, tell?: (step: Step) => void): Decisio
   if (server === undefined)
     return refuse({ rule: 'server', detail: 'no server has that name' }, 'SERVER_UNKNOWN')
   if (server !== 'native') {
-    const absent = serverStep(server, question.available, tool)
+    const absent = serverStep(server, question)
     if (absent) return refuse(absent.step, absent.code)
     tell?.({ rule: 'server', outcome: 'pass', detail: `${server.name} is enabled` })
   }
@@ -100,12 +103,17 @@ export function decide(question: Question, tell?: (step: Step) => void): Decisio
 }
 
 /** Whether a pattern such as `github/get_*` covers something; one without a slash means a whole server, or a native tool. */
-export function covers(pattern: string, server: string, tool: string): boolean {
+export function covers(
+  pattern: string,
+  server: string,
+  tool: string,
+  isMethod: boolean = namesMethod(tool),
+): boolean {
   const cut = pattern.indexOf('/')
   if (cut < 0) return matchesGlob(pattern, server === '' ? tool : server)
   if (server === '') return false
   // Rules about tools say nothing about other requests, unless they mean all of the server.
-  if (tool.startsWith('#') && !/^(?:\*+$|#)/.test(pattern.slice(cut + 1))) return false
+  if (isMethod && !/^(?:\*+$|#)/.test(pattern.slice(cut + 1))) return false
   return matchesGlob(pattern, `${server}/${tool}`)
 }
 
@@ -115,9 +123,10 @@ type Refusal = Omit<Step, 'outcome'>
 
 function accessStep(
   grants: Grants,
-  { server, tool, service }: Question,
+  question: Question,
   tell: ((step: Step) => void) | undefined,
 ): Refusal | undefined {
+  const { server, tool, service } = question
   const { id } = grants
   if (grants.off) return { rule: 'agent', detail: `${id} is disabled`, path: grants.off }
   tell?.({ rule: 'agent', outcome: 'pass', detail: `${id} is enabled` })
@@ -128,7 +137,8 @@ function accessStep(
     tell?.({ rule: 'access', outcome: 'pass', detail: `${id} has ${name}`, path: grants.listed })
   }
   if (tool === undefined) return undefined
-  const denied = matching(grants.deny, name, tool)
+  const isMethod = asksMethod(question)
+  const denied = matching(grants.deny, name, tool, isMethod)
   if (denied)
     return {
       rule: 'deny',
@@ -137,8 +147,8 @@ function accessStep(
       pattern: denied.text,
     }
   // A list of tools says nothing about other requests: those follow access to the server.
-  if (grants.allow === undefined || tool.startsWith('#') || service) return undefined
-  const allowed = matching(grants.allow, name, tool)
+  if (grants.allow === undefined || isMethod || service) return undefined
+  const allowed = matching(grants.allow, name, tool, isMethod)
   if (!allowed)
     return {
       rule: 'allow',
@@ -155,17 +165,14 @@ function accessStep(
   return undefined
 }
 
-function serverStep(
-  server: ServerFacts,
-  available: boolean,
-  tool: string | undefined,
-): { step: Refusal; code: DenyCode } | undefined {
+function serverStep(server: ServerFacts, question: Question): { step: Refusal; code: DenyCode } | undefined {
   const { name } = server
+  const { available, tool } = question
   if (!available) {
     const path = ['servers', name, 'enabled']
     return { step: { rule: 'server', detail: `${name} is disabled`, path }, code: 'SERVER_UNAVAILABLE' }
   }
-  if (tool === undefined || tool.startsWith('#')) return undefined
+  if (tool === undefined || asksMethod(question)) return undefined
   const excluded = server.exclude.find(({ text }) => matchesGlob(text, tool))
   if (excluded)
     return {
@@ -184,12 +191,14 @@ function serverStep(
 }
 
 function approvalOf(
-  { grants, tool = '#ping', annotations, remembered, reads, asks: always }: Question,
+  question: Question,
   server: ServerFacts | 'native',
   tell: ((step: Step) => void) | undefined,
   refuse: (step: Refusal, code: DenyCode) => Decision,
 ): Decision {
-  if (reads || READING.test(tool)) return { verdict: 'allow', risk: 'read', reason: 'it only reads' }
+  const { grants, tool = '#ping', annotations, remembered, reads, asks: always } = question
+  if (reads || (!question.listed && READING.test(tool)))
+    return { verdict: 'allow', risk: 'read', reason: 'it only reads' }
   const facts = server === 'native' ? undefined : server
   const { risk, why } = riskOf(tool, annotations, facts ?? VOUCHED)
   tell?.({ rule: 'risk', outcome: 'pass', detail: why })
@@ -247,8 +256,18 @@ function asksFor(preset: Preset, risk: Risk): boolean {
   }
 }
 
-function matching(patterns: readonly Pattern[], server: string, tool: string): Pattern | undefined {
-  for (const pattern of patterns) if (covers(pattern.text, server, tool)) return pattern
+/** Whether it is about another request than a call of a tool. */
+function asksMethod({ tool, listed: isTool }: Question): boolean {
+  return tool !== undefined && !isTool && namesMethod(tool)
+}
+
+function matching(
+  patterns: readonly Pattern[],
+  server: string,
+  tool: string,
+  isMethod: boolean,
+): Pattern | undefined {
+  for (const pattern of patterns) if (covers(pattern.text, server, tool, isMethod)) return pattern
   return undefined
 }
 

@@ -1,6 +1,6 @@
 // What is known of one tool's definition: the accepted one, and another one that waits for a person.
 
-import type { Tool } from '../connect/definitions.ts'
+import { namesMethod, type Tool } from '../connect/definitions.ts'
 import { fingerprint } from '../registry/fingerprint.ts'
 import type { PendingPin, Pin } from '../store/policy.ts'
 
@@ -30,8 +30,8 @@ export function offersOf(
   instructions: string | undefined,
 ): ReadonlyMap<string, Offer> {
   const offers = new Map<string, Offer>()
-  // A tool that takes the name of the instructions is not judged in their place.
-  for (const tool of tools) if (tool.name !== INSTRUCTIONS) offers.set(tool.name, new Offer(tool))
+  // A tool that takes the name of the instructions is not judged in their place; it cannot be called either.
+  for (const tool of tools) if (!namesMethod(tool.name)) offers.set(tool.name, new Offer(tool))
   if (instructions !== undefined) offers.set(INSTRUCTIONS, new Offer(instructionsTool(instructions)))
   return offers
 }
