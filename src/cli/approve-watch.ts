@@ -39,6 +39,13 @@ export async function watchApprovals(session: Session, desk: Desk): Promise<void
   }
 }
 
+/** What a person means by what they typed: one of the words or its first letter, and nothing that only begins like it. */
+export function watchWord(typed: string): Answer | 'view' | 'keep' | 'help' | undefined {
+  const word = typed.trim().toLowerCase()
+  const [whole] = Object.keys(WORDS).filter((it) => it === word || it.slice(0, 1) === word)
+  return whole === undefined ? undefined : WORDS[whole]
+}
+
 // --- internal ---
 
 function show({ out }: Session, approval: ApprovalView): void {
@@ -50,14 +57,14 @@ async function decide(session: Session, desk: Desk, approval: ApprovalView): Pro
   const { out } = session
   out.answer({}, () => ['', ...approvalLines(out, approval)])
   for (;;) {
-    const key = await asked(session)
-    if (key === 'v') out.answer({}, () => approvalLines(out, approval, { full: true }))
-    else if (key === '?') out.note(HELP)
-    else if (key === 'k') {
+    const meant = watchWord(await asked(session))
+    if (meant === 'view') out.answer({}, () => approvalLines(out, approval, { full: true }))
+    else if (meant === 'keep') {
       out.note(`left open; answer it later: busbar approve allow ${shortId(approval.id)}`)
       return
-    } else if (key in ANSWERS) {
-      await give(session, desk, approval, ANSWERS[key as keyof typeof ANSWERS])
+    } else if (meant === undefined || meant === 'help') out.note(HELP)
+    else {
+      await give(session, desk, approval, meant)
       return
     }
   }
@@ -75,12 +82,16 @@ async function give({ out }: Session, desk: Desk, { id }: ApprovalView, answer: 
   }
 }
 
-const ANSWERS = {
-  a: { decision: 'allow' },
-  t: { decision: 'allow', remember: 'tool' },
-  s: { decision: 'allow', remember: 'server' },
-  d: { decision: 'deny' },
-} as const satisfies Record<string, Answer>
+const WORDS: Readonly<Record<string, Answer | 'view' | 'keep' | 'help'>> = {
+  allow: { decision: 'allow' },
+  tool: { decision: 'allow', remember: 'tool' },
+  server: { decision: 'allow', remember: 'server' },
+  deny: { decision: 'deny' },
+  view: 'view',
+  keep: 'keep',
+  help: 'help',
+  '?': 'help',
+}
 
 const HELP =
   'a: allow this call once · t: allow this tool from now on · s: allow every tool of this server from now on · ' +
@@ -95,7 +106,7 @@ async function asked({ signal }: Session): Promise<string> {
         signal,
       },
     )
-    return line.trim().toLowerCase().slice(0, 1) || ' '
+    return line
   } finally {
     terminal.close()
   }
