@@ -1,15 +1,15 @@
 // `busbar approve watch`: questions as they come, answered with one key.
 
-import { createInterface } from 'node:readline/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../base/fault.ts'
 import type { ApprovalView } from '../call/approval-view.ts'
 import type { Answer } from '../policy/approvals.ts'
 import type { Desk } from './approvals.ts'
-import { safeJson } from './output.ts'
+import { Keys } from './keys.ts'
+import { safe, safeJson } from './output.ts'
 import { canAsk } from './prompt.ts'
 import type { Session } from './session.ts'
-import { approvalLines, shortId } from './show-approval.ts'
+import { approvalLines, oneLine, shortId } from './show-approval.ts'
 
 /** Milliseconds between two looks. */
 const LOOK_EVERY = 500
@@ -19,22 +19,25 @@ export async function watchApprovals(session: Session, desk: Desk): Promise<void
   const { out, signal } = session
   const seen = new Set<string>()
   const release = session.hold()
-  if (!out.json)
-    out.note(canAsk() ? 'Waiting for questions; Ctrl-C ends this.' : 'Watching; Ctrl-C ends this.')
+  // The terminal gives Ctrl-C as a key from here on; then it is what it always was.
+  const keys = canAsk() && !out.json ? new Keys(() => process.kill(process.pid, 'SIGINT')) : undefined
+  if (!out.json) out.note(keys ? 'Waiting for questions; Ctrl-C ends this.' : 'Watching; Ctrl-C ends this.')
   try {
     while (!signal.aborted) {
-      for (const approval of await desk.list('pending')) {
-        if (signal.aborted) break
-        if (seen.has(approval.id)) continue
-        seen.add(approval.id)
-        if (canAsk() && !out.json) await decide(session, desk, approval)
-        else show(session, approval)
+      // Looked up each time: while a person thought about one, others may have been answered elsewhere.
+      const approval = (await desk.list('pending')).find(({ id }) => !seen.has(id))
+      if (approval === undefined) {
+        await sleep(LOOK_EVERY, undefined, { signal })
+        continue
       }
-      await sleep(LOOK_EVERY, undefined, { signal })
+      seen.add(approval.id)
+      if (keys) await decide(session, desk, keys, approval)
+      else show(session, approval)
     }
   } catch (error) {
     if (!signal.aborted) throw error
   } finally {
+    keys?.close()
     release()
   }
 }
@@ -53,11 +56,13 @@ function show({ out }: Session, approval: ApprovalView): void {
   else out.answer({}, () => approvalLines(out, approval))
 }
 
-async function decide(session: Session, desk: Desk, approval: ApprovalView): Promise<void> {
+async function decide(session: Session, desk: Desk, keys: Keys, approval: ApprovalView): Promise<void> {
   const { out } = session
   out.answer({}, () => ['', ...approvalLines(out, approval)])
   for (;;) {
-    const meant = watchWord(await asked(session))
+    const typed = await asked(session, desk, keys, approval)
+    if (typed === undefined) return
+    const meant = watchWord(typed)
     if (meant === 'view') out.answer({}, () => approvalLines(out, approval, { full: true }))
     else if (meant === 'keep') {
       out.note(`left open; answer it later: busbar approve allow ${shortId(approval.id)}`)
@@ -97,17 +102,53 @@ const HELP =
   'a: allow this call once · t: allow this tool from now on · s: allow every tool of this server from now on · ' +
   'd: deny this call · v: view all of the arguments · k: keep it open'
 
-async function asked({ signal }: Session): Promise<string> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+const PROMPT = '[a]llow once, [t]ool always, [s]erver always, [d]eny, [v]iew, [k]eep, [?] '
+
+/** What was typed once the question was on the screen; undefined when it was answered elsewhere or its time was over. */
+async function asked(
+  { out, signal }: Session,
+  desk: Desk,
+  keys: Keys,
+  { id }: ApprovalView,
+): Promise<string | undefined> {
+  const done = new AbortController()
+  const stop = AbortSignal.any([signal, done.signal])
+  const typing = (async () => {
+    // Whoever was typing something else has not read it yet.
+    await keys.quiet(stop)
+    process.stderr.write(PROMPT)
+    const typed = await keys.next(stop)
+    process.stderr.write(`${safe(typed)}\n`)
+    return typed
+  })()
+  // The one of the two that is not waited for fails by being stopped.
+  typing.catch(() => undefined)
+  const elsewhere = settledElsewhere(desk, id, stop)
+  elsewhere.catch(() => undefined)
   try {
-    const line = await terminal.question(
-      '[a]llow once, [t]ool always, [s]erver always, [d]eny, [v]iew, [k]eep, [?] ',
-      {
-        signal,
-      },
-    )
-    return line
+    const first = await Promise.race([typing, elsewhere])
+    if (typeof first === 'string') return first
+    out.note(`\n${shortId(id)} ${first.over}`)
+    return undefined
+  } catch (error) {
+    process.stderr.write('\n')
+    throw error
   } finally {
-    terminal.close()
+    done.abort()
+  }
+}
+
+/** What became of a question without this terminal. */
+async function settledElsewhere(desk: Desk, id: string, signal: AbortSignal): Promise<{ over: string }> {
+  for (;;) {
+    const { status, decidedBy, expiresAt } = await desk.get(id)
+    if (status === 'expired' || (status === 'pending' && expiresAt <= Date.now()))
+      return { over: 'was not answered in time' }
+    if (status === 'cancelled') return { over: 'was taken back: its call was cancelled' }
+    if (status !== 'pending') {
+      const what = status === 'denied' ? 'denied' : 'allowed'
+      return { over: `was ${what} elsewhere${decidedBy === undefined ? '' : ` (${oneLine(decidedBy)})`}` }
+    }
+    await sleep(LOOK_EVERY, undefined, { signal })
   }
 }

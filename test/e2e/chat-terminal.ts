@@ -1,15 +1,14 @@
 // Somebody at `busbar chat`: a place with models, a terminal of its own, and what the gateway has kept.
 
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { request } from 'node:http'
 import { join } from 'node:path'
-import { expect, onTestFinished } from 'vitest'
+import { onTestFinished } from 'vitest'
 import type { Answer } from '../servers/models/answers.ts'
 import { type ModelEndpoint, type Script, startModels } from '../servers/models/endpoint.ts'
 import { serverCommand } from '../servers/start.ts'
 import { BINARY, type Sandbox } from './cli.ts'
-import { place, until } from './hub.ts'
+import { place } from './hub.ts'
+import { type Terminal, terminal } from './terminal.ts'
 
 export const CONFIG = {
   servers: { plain: serverCommand('plain') },
@@ -40,48 +39,9 @@ export async function room(script: Script | Answer[], config: object = CONFIG): 
   return { sandbox, models, env }
 }
 
-export interface Chat {
-  /** Everything on the terminal so far. */
-  text(): string
-  type(keys: string): void
-  /** Waits for something behind what was waited for last. */
-  shows(what: string | RegExp): Promise<string>
-  readonly ended: Promise<number | null>
-}
-
 /** On a terminal of its own. */
-export function chat({ sandbox, env }: Room, words: readonly string[] = ['--trust']): Chat {
-  const inner = `stty cols 100 rows 30; exec "${process.execPath}" "${BINARY}" chat ${words.join(' ')}`
-  const child = spawn('script', ['-qefc', inner, '/dev/null'], {
-    cwd: sandbox.project,
-    env: sandbox.env(env),
-    stdio: ['pipe', 'pipe', 'pipe'],
-  })
-  let text = ''
-  let read = 0
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (text += data))
-  const ended = once(child, 'close').then(([code]) => code as number | null)
-  onTestFinished(async () => {
-    child.kill('SIGTERM')
-    await ended
-  })
-  return {
-    text: () => text,
-    type: (keys) => void child.stdin.write(keys),
-    shows: async (what) => {
-      const pattern = typeof what === 'string' ? new RegExp(escaped(what)) : what
-      const found = await until(() => pattern.exec(text.slice(read))).catch(() =>
-        expect.unreachable(`${pattern} was not shown in ${JSON.stringify(text.slice(read))}`),
-      )
-      read += found.index + found[0].length
-      return found[0]
-    },
-    ended,
-  }
-}
-
-function escaped(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+export function chat({ sandbox, env }: Room, words: readonly string[] = ['--trust']): Terminal {
+  return terminal(sandbox, `exec "${process.execPath}" "${BINARY}" chat ${words.join(' ')}`, env)
 }
 
 export const PROMPT = '› '
