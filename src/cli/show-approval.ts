@@ -1,6 +1,7 @@
 // A question on the terminal: everything that is needed to judge it, and nothing that could act on the terminal.
 
-import type { ApprovalView, ArgumentChange } from '../call/approval-view.ts'
+import type { ApprovalView } from '../call/approval-view.ts'
+import type { Comparison } from '../call/argument-changes.ts'
 import { scanObject } from '../wire/scan.ts'
 import { type Output, safe } from './output.ts'
 
@@ -31,7 +32,7 @@ export function approvalLines(
     head.join('  ·  '),
     ...(risk === undefined ? [] : [`  may ${RISKS[risk] ?? oneLine(risk)}: ${oneLine(reason ?? '')}`]),
     ...argumentLines(approval, full),
-    ...(lastCall === undefined ? [] : changeLines(lastCall.changes)),
+    ...(lastCall === undefined ? [] : changeLines(lastCall)),
   ]
 }
 
@@ -55,15 +56,27 @@ function argumentLines({ arguments: text }: ApprovalView, full: boolean): string
   )
 }
 
-function changeLines(changes: readonly ArgumentChange[]): string[] {
-  if (changes.length === 0) return ['  the same as the last call of it that went well']
+function changeLines({ changes, more, unseen }: Comparison): string[] {
+  if (changes.length === 0)
+    return [
+      unseen === undefined
+        ? '  the same as the last call of it that went well'
+        : `  cannot be compared with the last call of it that went well: ${WHY_UNSEEN[unseen]}`,
+    ]
   return [
     '  different from the last call of it that went well:',
     ...changes.map(
       ({ path, before, after }) => `    ${oneLine(path)}: ${sideText(before)} → ${sideText(after)}`,
     ),
+    ...(more === undefined ? [] : [`    … and ${more} more`]),
+    ...(unseen === undefined ? [] : [`    there may be others: ${WHY_UNSEEN[unseen]}`]),
   ]
 }
+
+const WHY_UNSEEN = {
+  masked: 'parts of one or the other are masked',
+  unrecorded: 'its arguments were not recorded as they were sent',
+} as const satisfies Record<NonNullable<Comparison['unseen']>, string>
 
 function sideText(value: unknown): string {
   return value === undefined ? '(none)' : valueText(JSON.stringify(value), false)
