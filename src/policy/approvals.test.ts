@@ -199,6 +199,24 @@ test('[D11] what is remembered is a rule for the tool or the whole server, and c
   await expect(memories.remove('nothing')).rejects.toMatchObject({ code: 'APPROVAL_UNKNOWN' })
 })
 
+test('[D11] what is allowed for a whole server are its tools, and no other requests', async () => {
+  const { desk: it, memories } = await desk()
+  await it.answer(await idOf(it.permit(CALL, NOW)), { decision: 'allow', remember: 'server' }, 'ann')
+  expect(memories.about('cto', 'github', 'close')).toMatchObject({ decision: 'allow' })
+  for (const method of ['#sampling/createMessage', '#custom/danger'])
+    expect(memories.about('cto', 'github', method)).toBeUndefined()
+  // Who allows such a request for good allows that one alone.
+  const sampling = await idOf(it.permit({ ...CALL, tool: '#sampling/createMessage' }, NOW))
+  const answered = await it.answer(sampling, { decision: 'allow', remember: 'server' }, 'ann')
+  expect(answered.remember).toBe('tool')
+  expect(memories.about('cto', 'github', '#sampling/createMessage')).toMatchObject({ decision: 'allow' })
+  expect(memories.about('cto', 'github', '#custom/danger')).toBeUndefined()
+  // What is denied for all of it is denied for these as well.
+  const denied = await idOf(it.permit({ ...CALL, tool: 'delete' }, NOW))
+  await it.answer(denied, { decision: 'deny', remember: 'server' }, 'ann')
+  expect(memories.about('cto', 'github', '#custom/danger')).toMatchObject({ decision: 'deny' })
+})
+
 test('[D11] an answer that comes second leaves no rule behind', async () => {
   const { desk: it, memories } = await desk()
   const id = await idOf(it.permit(CALL, NOW))

@@ -4,6 +4,7 @@
 import { Fault } from '../base/fault.ts'
 import type { Stop } from '../base/stop.ts'
 import { uuid7 } from '../base/uuid.ts'
+import { namesMethod } from '../connect/definitions.ts'
 import type { Approval, ApprovalStatistics, ApprovalStatus, Approvals, Rule } from '../store/policy.ts'
 import type { Memories } from './memories.ts'
 import { Waiters } from './waiters.ts'
@@ -113,10 +114,11 @@ export class ApprovalDesk {
     const approval = await this.get(id)
     if (approval.status !== 'pending' || approval.expiresAt <= this.#now()) throw answered(approval)
     const status = decision === 'allow' ? 'allowed' : 'denied'
-    if (!(await approvals.decide(id, 'pending', status, { at: this.#now(), by, remember })))
+    const scope = remember && scopeOf(approval, decision, remember)
+    if (!(await approvals.decide(id, 'pending', status, { at: this.#now(), by, remember: scope })))
       throw answered(await this.get(id))
     // Only now: an answer that came too late leaves nothing behind.
-    if (remember !== undefined) await memories.add(ruleFor(approval, decision, remember, this.#now(), by))
+    if (scope !== undefined) await memories.add(ruleFor(approval, decision, scope, this.#now(), by))
     const after = await this.get(id)
     this.#changed(after)
     return after
@@ -258,16 +260,23 @@ const MOST_LISTED = 10_000
 /** Digits of an id that are enough to say which is meant; its end, since ids of one minute begin alike. */
 const SHORTEST_ID = 6
 
+type Scope = NonNullable<Answer['remember']>
+
+/** What an answer is remembered for. Never for more than what was meant by who saw this one question. */
+function scopeOf({ server, tool }: Approval, decision: Answer['decision'], remember: Scope): Scope {
+  // A native tool belongs to no server, and who allows another request says nothing about tools.
+  return server === '' || (decision === 'allow' && namesMethod(tool)) ? 'tool' : remember
+}
+
 function ruleFor(
   { agent, server, tool }: Approval,
   decision: Answer['decision'],
-  remember: 'tool' | 'server',
+  scope: Scope,
   now: number,
   by: string,
 ): Rule {
-  // A native tool belongs to no server, so there is nothing wider to remember.
-  const narrow = remember === 'tool' || server === ''
-  return { id: uuid7(now), agent, server, ...(narrow ? { tool } : {}), decision, createdAt: now, note: by }
+  const about = scope === 'tool' ? { tool } : {}
+  return { id: uuid7(now), agent, server, ...about, decision, createdAt: now, note: by }
 }
 
 function addressOf({ server, tool }: Pick<Approval, 'server' | 'tool'>): string {

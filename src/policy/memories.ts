@@ -1,6 +1,7 @@
 // What people said about later calls: "always this tool", "always this server". Kept in the store, never in their files.
 
 import { Fault } from '../base/fault.ts'
+import { namesMethod } from '../connect/definitions.ts'
 import type { Rule, Rules } from '../store/policy.ts'
 
 export class Memories {
@@ -33,7 +34,7 @@ export class Memories {
       (rule) =>
         rule.server === server &&
         (rule.agent === undefined || rule.agent === agent) &&
-        (rule.tool === undefined || rule.tool === tool),
+        (rule.tool === undefined ? coversAll(rule, tool) : rule.tool === tool),
     )
     for (const decision of ['deny', 'ask', 'allow'] as const) {
       const found = fitting.filter((rule) => rule.decision === decision)
@@ -82,4 +83,11 @@ export class Memories {
     this.#all = all
     this.#version += 1
   }
+}
+
+// --- internal ---
+
+/** "Every tool of this server" opens no other requests, such as the use of the caller's model; what it closes, it closes. */
+function coversAll({ decision }: Rule, tool: string): boolean {
+  return decision !== 'allow' || !namesMethod(tool)
 }
