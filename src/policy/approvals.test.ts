@@ -217,6 +217,31 @@ test('[D11] what is allowed for a whole server are its tools, and no other reque
   expect(memories.about('cto', 'github', '#custom/danger')).toMatchObject({ decision: 'deny' })
 })
 
+test('[D11] an answer that is not understood is refused, and nothing is written', async () => {
+  const { desk: it, memories, trouble } = await desk()
+  const id = await idOf(it.permit(CALL, NOW))
+  const wrong = [
+    { decision: 'allow', remember: true },
+    { decision: 'allow', remember: 'all' },
+    { decision: 'allow', remember: '' },
+    { decision: 'allow', remember: null },
+    { decision: 'yes' },
+    { remember: 'tool' },
+    true,
+    null,
+  ] as unknown as Parameters<typeof it.answer>[1][]
+  for (const answer of wrong)
+    await expect(it.answer(id, answer, 'ann')).rejects.toMatchObject({ code: 'USAGE' })
+  for (const answer of wrong.slice(0, 6)) {
+    const remove = it.addApprover(() => answer)
+    await idOf(it.permit(CALL, NOW))
+    remove()
+  }
+  expect(trouble).toHaveLength(6)
+  expect((await it.get(id)).status).toBe('pending')
+  expect(memories.all).toEqual([])
+})
+
 test('[D11] an answer that comes second leaves no rule behind', async () => {
   const { desk: it, memories } = await desk()
   const id = await idOf(it.permit(CALL, NOW))

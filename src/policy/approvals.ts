@@ -109,7 +109,8 @@ export class ApprovalDesk {
   }
 
   /** Answers a question; a fault when it was answered already, has expired, or never was. */
-  async answer(id: string, { decision, remember }: Answer, by: string): Promise<Approval> {
+  async answer(id: string, answer: Answer, by: string): Promise<Approval> {
+    const { decision, remember } = checked(answer)
     const { approvals, memories } = this.#options
     const approval = await this.get(id)
     if (approval.status !== 'pending' || approval.expiresAt <= this.#now()) throw answered(approval)
@@ -259,6 +260,21 @@ export class ApprovalDesk {
 const MOST_LISTED = 10_000
 /** Digits of an id that are enough to say which is meant; its end, since ids of one minute begin alike. */
 const SHORTEST_ID = 6
+
+/** Programs need not be typed: an answer that is not understood says nothing, and never the widest there is. */
+function checked(answer: Answer): Answer {
+  const { decision, remember }: { decision?: unknown; remember?: unknown } = Object(answer)
+  if (decision !== 'allow' && decision !== 'deny') throw notUnderstood('decision', 'allow or deny')
+  if (remember !== undefined && remember !== 'tool' && remember !== 'server')
+    throw notUnderstood('remember', 'tool or server, or left out')
+  return { decision, remember }
+}
+
+function notUnderstood(key: string, expected: string): Fault {
+  return new Fault('USAGE', `the answer is not understood: ${key} is ${expected}`, {
+    hint: 'see docs/approvals.md',
+  })
+}
 
 type Scope = NonNullable<Answer['remember']>
 
