@@ -111,7 +111,9 @@ export function verdictOn(
       changed:
         isTool && pins?.verdict(server, tool, serverTool(connection, definition).fingerprint) === 'changed',
       remembered:
-        actor.kind === 'owner' || tool === undefined ? undefined : memories?.about(actor.id, server, tool),
+        actor.kind === 'owner' || tool === undefined
+          ? undefined
+          : memories?.about(actor.id, server, tool, connection?.plan.identity),
     },
     tell,
   )

@@ -4,7 +4,7 @@ import type { Invocations } from '../store/invocation.ts'
 import type { Approval } from '../store/policy.ts'
 import { type Comparison, compareArguments } from './argument-changes.ts'
 
-export interface ApprovalView extends Omit<Approval, 'fingerprint' | 'argumentsHash'> {
+export interface ApprovalView extends Omit<Approval, 'fingerprint' | 'identity' | 'argumentsHash'> {
   /** `server/tool` */
   readonly address: string
   /** The last call of this tool by this agent that went well. */
@@ -12,7 +12,7 @@ export interface ApprovalView extends Omit<Approval, 'fingerprint' | 'argumentsH
 }
 
 export async function approvalView(
-  { fingerprint: _, argumentsHash: digest, ...approval }: Approval,
+  { fingerprint: _, identity: __, argumentsHash: digest, ...approval }: Approval,
   calls: Invocations | undefined,
 ): Promise<ApprovalView> {
   const { agent, server, tool, arguments: text } = approval

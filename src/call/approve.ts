@@ -56,6 +56,7 @@ export async function askPerson(
     server: target.server,
     tool: target.tool,
     fingerprint: before,
+    identity: context.manager.find(target.server)?.plan.identity,
     argumentsHash: sha256(canonicalArguments(Buffer.from(text))),
     arguments: argumentsForRecord('full', text, context.recording()?.scrub ?? ((it) => it)),
     risk: leave.risk,

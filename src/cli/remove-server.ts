@@ -10,6 +10,7 @@ import { ownerOf } from '../connect/auth/grant.ts'
 import { isAnythingKept } from '../secrets/kept.ts'
 import { isComposio, placeText, serverNamed } from './describe.ts'
 import { layerTarget, makeEdits, type WriteScope } from './edit.ts'
+import { forgetRules } from './forget-rules.ts'
 import type { Session } from './session.ts'
 
 /** Removes `name`; `scope` chooses where several files define it. */
@@ -52,6 +53,9 @@ export async function removeNamed(
   const { written, after } = await makeEdits(session, snapshot, edits)
   const left = after.servers.get(name)
   const kept = left === undefined && (await signedOut(session, after, name))
+  // What was denied stays, so that a server of that name cannot come back with more rights.
+  if (left === undefined)
+    await forgetRules(session, ({ server, decision }) => server === name && decision !== 'deny')
   for (const it of after.assignments)
     if (it.from === 'defaults' && it.servers.length > 0 && wasOwn(snapshot, it.id))
       session.out.warn(

@@ -285,14 +285,14 @@ function scopeOf({ server, tool }: Approval, decision: Answer['decision'], remem
 }
 
 function ruleFor(
-  { agent, server, tool }: Approval,
+  { agent, server, tool, identity }: Approval,
   decision: Answer['decision'],
   scope: Scope,
   now: number,
   by: string,
 ): Rule {
   const about = scope === 'tool' ? { tool } : {}
-  return { id: uuid7(now), agent, server, ...about, decision, createdAt: now, note: by }
+  return { id: uuid7(now), agent, server, ...about, identity, decision, createdAt: now, note: by }
 }
 
 function addressOf({ server, tool }: Pick<Approval, 'server' | 'tool'>): string {

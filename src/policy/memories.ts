@@ -27,12 +27,16 @@ export class Memories {
     return this.#all
   }
 
-  /** What was said about a tool: the strictest, and of those the one that says the most about it. */
-  about(agent: string, server: string, tool: string): Rule | undefined {
+  /**
+   * What was said about a tool: the strictest, and of those the one that says the most about it. `identity` is what runs
+   * under the server's name now.
+   */
+  about(agent: string, server: string, tool: string, identity: string | undefined): Rule | undefined {
     if (this.#all.length === 0) return undefined
     const fitting = this.#all.filter(
       (rule) =>
         rule.server === server &&
+        isStill(rule, identity) &&
         (rule.agent === undefined || rule.agent === agent) &&
         (rule.tool === undefined ? coversAll(rule, tool) : rule.tool === tool),
     )
@@ -45,16 +49,19 @@ export class Memories {
 
   async add(rule: Rule): Promise<void> {
     await this.refresh()
-    const same = this.#all.find(
+    const alike = this.#all.filter(
       (it) =>
         it.agent === rule.agent &&
         it.server === rule.server &&
         it.tool === rule.tool &&
         it.decision === rule.decision,
     )
-    if (same) return
+    if (alike.some((it) => isStill(it, rule.identity))) return
     await this.#rules.add(rule)
-    this.#change([...this.#all, rule])
+    // One of an older version says nothing any more, and now it has been said anew.
+    const old = new Set(alike.filter(({ identity }) => identity === undefined))
+    for (const { id } of old) await this.#rules.remove(id)
+    this.#change([...this.#all.filter((it) => !old.has(it)), rule])
   }
 
   /** By its id or the end of it. */
@@ -86,6 +93,11 @@ export class Memories {
 }
 
 // --- internal ---
+
+/** Whether it was said about what runs now: what a person allowed they did not allow to whatever takes its name. */
+function isStill({ decision, server, identity }: Rule, now: string | undefined): boolean {
+  return decision !== 'allow' || server === '' || (identity !== undefined && identity === now)
+}
 
 /** "Every tool of this server" opens no other requests, such as the use of the caller's model; what it closes, it closes. */
 function coversAll({ decision }: Rule, tool: string): boolean {

@@ -191,4 +191,9 @@ export const MIGRATIONS: readonly string[] = [
   -- The latest ones are looked up with every turn, whoever has thousands.
   CREATE INDEX conversations_latest ON conversations (updated_at DESC, id);
   `,
+  `
+  -- The server that a person was asked about, as it was configured: another one under its name is another one.
+  ALTER TABLE approvals ADD COLUMN identity TEXT;
+  ALTER TABLE rules ADD COLUMN identity TEXT;
+  `,
 ]

@@ -93,6 +93,18 @@ test('an older file is copied, then brought up to date', async () => {
   expect(await back.invocations.verify()).toEqual({ ok: true, rows: 500 })
 })
 
+test('rules of a version that bound them to no server are kept, and bound to none [D11]', async () => {
+  const file = join(temporary(), 'busbar.db')
+  await (await open(file, MIGRATIONS.slice(0, 4))).close()
+  const values = "('r', 'cto', 's', NULL, 'allow', 1, 'ann')"
+  await raw(file, (database) => database.exec(`INSERT INTO rules VALUES ${values}`))
+  const store = await open(file)
+  const old = { id: 'r', agent: 'cto', server: 's', decision: 'allow', createdAt: 1, note: 'ann' } as const
+  expect(await store.rules.list()).toEqual([old])
+  await store.rules.add({ ...old, id: 'n', identity: 'i', createdAt: 2 })
+  expect((await store.rules.list()).map(({ identity }) => identity)).toEqual([undefined, 'i'])
+})
+
 test('a file of the first version keeps every row and gets an empty ledger [D16]', async () => {
   const file = join(temporary(), 'busbar.db')
   const first = await open(file, MIGRATIONS.slice(0, 1))
@@ -222,7 +234,7 @@ test.each([
   await connection.exec(sql)
   const write = connection.write((session) => {
     for (let index = 0; index < 1000; index++)
-      session.run('INSERT INTO rules VALUES (?, NULL, ?, NULL, ?, 1, NULL)', `n${index}`, 's', 'ask')
+      session.run('INSERT INTO rules VALUES (?, NULL, ?, NULL, ?, 1, NULL, NULL)', `n${index}`, 's', 'ask')
   })
   await expect(write).rejects.toMatchObject({
     code: 'STORE_UNAVAILABLE',

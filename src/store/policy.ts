@@ -31,6 +31,8 @@ export interface Rule {
   readonly server: string
   /** Every tool when absent. */
   readonly tool?: string | undefined
+  /** What ran under the server's name when it was said; absent for native tools, and in rows of older versions. */
+  readonly identity?: string | undefined
   readonly decision: RuleDecision
   readonly createdAt: number
   readonly note?: string | undefined
@@ -52,6 +54,8 @@ export interface Approval {
   readonly tool: string
   /** The tool's definition that was asked about. */
   readonly fingerprint: string
+  /** What runs under the server's name; absent for native tools, and in rows of older versions. */
+  readonly identity?: string | undefined
   readonly argumentsHash: string
   /** Scrubbed JSON, for people. */
   readonly arguments: string

@@ -21,14 +21,15 @@ export class SqliteApprovals implements Approvals {
 
   async add(approval: Approval): Promise<void> {
     await this.#ledger.run(
-      'INSERT INTO approvals (id, agent, server, tool, fingerprint, arguments_hash, arguments, risk, reason, surface, ' +
+      'INSERT INTO approvals (id, agent, server, tool, fingerprint, identity, arguments_hash, arguments, risk, reason, surface, ' +
         'estimate, status, created_at, expires_at, decided_at, decided_by, remember) ' +
-        'VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+        'VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
       approval.id,
       approval.agent,
       approval.server,
       approval.tool,
       approval.fingerprint,
+      approval.identity ?? null,
       approval.argumentsHash,
       approval.arguments,
       approval.risk ?? null,
@@ -142,7 +143,7 @@ export class SqliteApprovals implements Approvals {
 // --- internal ---
 
 const SELECT =
-  'SELECT id, agent, server, tool, fingerprint, arguments_hash AS argumentsHash, arguments, risk, reason, ' +
+  'SELECT id, agent, server, tool, fingerprint, identity, arguments_hash AS argumentsHash, arguments, risk, reason, ' +
   'surface, estimate, status, ' +
   'created_at AS createdAt, expires_at AS expiresAt, decided_at AS decidedAt, decided_by AS decidedBy, remember ' +
   'FROM approvals'

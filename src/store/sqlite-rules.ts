@@ -11,13 +11,14 @@ export class SqliteRules implements Rules {
     this.#ledger = ledger
   }
 
-  async add({ id, agent, server, tool, decision, createdAt, note }: Rule): Promise<void> {
+  async add({ id, agent, server, tool, identity, decision, createdAt, note }: Rule): Promise<void> {
     await this.#ledger.run(
-      'INSERT INTO rules (id, agent, server, tool, decision, created_at, note) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      'INSERT INTO rules (id, agent, server, tool, identity, decision, created_at, note) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
       id,
       agent ?? null,
       server,
       tool ?? null,
+      identity ?? null,
       decision,
       createdAt,
       note ?? null,
@@ -26,7 +27,8 @@ export class SqliteRules implements Rules {
 
   async list(): Promise<Rule[]> {
     const rows = await this.#ledger.all<Nullable<Rule>>(
-      'SELECT id, agent, server, tool, decision, created_at AS createdAt, note FROM rules ORDER BY created_at, id',
+      'SELECT id, agent, server, tool, identity, decision, created_at AS createdAt, note FROM rules ' +
+        'ORDER BY created_at, id',
     )
     return rows.map((row) => withoutNulls<Rule>(row))
   }

@@ -10,6 +10,7 @@ import { grantTo, revokeFrom, setAgent } from '../change-agent.ts'
 import { command, type Group } from '../command.ts'
 import { placeText } from '../describe.ts'
 import { layerTarget, makeEdits, SCOPE_OPTION } from '../edit.ts'
+import { forgetRules } from '../forget-rules.ts'
 import { failOnErrors, type Session } from '../session.ts'
 
 interface AddOptions {
@@ -217,7 +218,9 @@ async function remove(session: Session, name: string): Promise<void> {
           : 'there are none yet; run: busbar agents add NAME',
     })
   }
-  const { written } = await makeEdits(session, snapshot, edits)
+  const { written, after } = await makeEdits(session, snapshot, edits)
+  if (after.config.agents[name] === undefined)
+    await forgetRules(session, ({ agent }) => agent === name || agent?.startsWith(`${name}/`) === true)
   session.out.answer(
     { removed: name, files: written.map((it) => it.file) },
     () => `Removed the agent ${name}.`,

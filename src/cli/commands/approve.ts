@@ -138,16 +138,19 @@ async function rules(session: Session, action: string | undefined, id: string | 
 function ruleTable(out: Output, all: readonly Rule[]): string[] {
   return out.table(
     ['ID', 'SAYS', 'AGENT', 'FOR', 'SINCE', 'BY'],
-    all.map(({ id, decision, agent, server, tool, createdAt, note }) => [
+    all.map(({ id, decision, agent, server, tool, identity, createdAt, note }) => [
       shortId(id),
       decision,
       agent ?? 'every agent',
-      oneLine(scopeText(server, tool)),
+      `${oneLine(scopeText(server, tool))}${decision === 'allow' && server !== '' && identity === undefined ? UNBOUND : ''}`,
       new Date(createdAt).toISOString().slice(0, 16).replace('T', ' '),
       note ?? '',
     ]),
   )
 }
+
+/** Of a version that did not write down what ran under the server's name: it opens nothing, whatever runs there now. */
+const UNBOUND = ' (no longer: bound to no server)'
 
 function ruleText({ decision, agent, server, tool }: Rule): string {
   return `${decision} ${scopeText(server, tool)} for ${agent ?? 'every agent'}`

@@ -1,0 +1,28 @@
+// What people said about later calls, forgotten with the server or the agent that it was about: the next one of that name
+// is another.
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { Fault } from '../base/fault.ts'
+import type { Rule } from '../store/policy.ts'
+import { withDesk } from './approvals.ts'
+import { gatewayRuns } from './gateway-client.ts'
+import type { Session } from './session.ts'
+
+/** Forgets those that `isAbout` says. What was asked for is done by then, so trouble is only told. */
+export async function forgetRules(session: Session, isAbout: (rule: Rule) => boolean): Promise<void> {
+  try {
+    const { active } = await session.load({ warnings: false })
+    const { places } = active
+    // Nothing was ever asked: no store is made to find that out.
+    if (!existsSync(join(places.state, 'busbar.db')) && !(await gatewayRuns(places, session.signal))) return
+    await withDesk(session, active, async (desk) => {
+      for (const rule of (await desk.rules()).filter(isAbout)) await desk.removeRule(rule.id)
+    })
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    session.out.warn(
+      `what is remembered about it could not be forgotten: ${error.message}; run: busbar approve rules`,
+    )
+  }
+}
