@@ -1,7 +1,10 @@
 import http from 'node:http'
+import https from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { testCertificate } from './http/test-certificate.ts'
+import { startProxy } from './http/test-proxy.ts'
 import { LEGACY, message, notification, open, result, serve } from './http/test-rig.ts'
 import { openWebSocket, type WebSocketOptions } from './websocket.ts'
 
@@ -151,4 +154,60 @@ test('closing while the handshake goes on ends it', async () => {
   await transport.close()
   await rig.until(() => rig.sockets.size === 0)
   expect(told.ends).toEqual([])
+})
+
+// Whoever asks it would find that the name leads nowhere.
+const resolve = () => Promise.reject(new Error('the proxy looks names up, not we'))
+
+for (const scheme of ['ws', 'wss'] as const)
+  test(`${scheme} goes through a tunnel of the proxy that the environment names`, async () => {
+    const pair = testCertificate(['mcp.example.com'])
+    const target = await serve(
+      (_hit, response) => response.end(),
+      scheme === 'wss' ? https.createServer(pair) : undefined,
+    )
+    const heard: http.IncomingMessage[] = []
+    new WebSocketServer({ server: target.server }).on('connection', (socket, request) => {
+      heard.push(request)
+      echo(socket)
+    })
+    const { asked, env, passwords } = await startProxy(target)
+    const url = `${scheme}://mcp.example.com/mcp`
+    const options = { url, limit: 1000, env, resolve, certificates: pair.cert }
+    const { transport, told } = await open(openWebSocket(options))
+    transport.send(message(1, 'initialize'))
+    await told.reply(1)
+    expect(asked).toEqual([`CONNECT mcp.example.com:${scheme === 'wss' ? 443 : 80}`])
+    expect(passwords).toEqual([`Basic ${Buffer.from('user:pa ss').toString('base64')}`])
+    // The proxy's password is for the proxy alone.
+    expect(heard[0]?.headers).toMatchObject({ host: 'mcp.example.com' })
+    expect(heard[0]?.headers['proxy-authorization']).toBeUndefined()
+    await transport.close()
+    await target.until(() => target.sockets.size === 0)
+  })
+
+test('a proxy that refuses the tunnel is named, and one that says nothing holds up nobody', async () => {
+  const target = await serve((_hit, response) => response.end())
+  const { env, proxy } = await startProxy(target, 407)
+  const options = { url: 'ws://mcp.example.com/', limit: 1000, resolve }
+  const refused = await open(openWebSocket({ ...options, env }))
+  expect(await refused.told.end()).toMatchObject({
+    code: 'SERVER_UNREACHABLE',
+    message: `the proxy 127.0.0.1:${proxy.port} answered 407 when asked for mcp.example.com:80`,
+  })
+  const silent = http.createServer()
+  const asked = new Promise<void>((resolve) =>
+    silent.on('connect', (_request, socket) => {
+      socket.on('end', () => socket.end()).resume()
+      resolve()
+    }),
+  )
+  const rig = await serve(() => undefined, silent)
+  const waiting = await open(
+    openWebSocket({ ...options, env: { HTTP_PROXY: `http://127.0.0.1:${rig.port}` } }),
+  )
+  await asked
+  await waiting.transport.close()
+  await rig.until(() => rig.sockets.size === 0)
+  expect(waiting.told.ends).toEqual([])
 })

@@ -7,42 +7,21 @@ import { Fault } from '../base/fault.ts'
 import { maskText } from '../base/redact.ts'
 import { idOfCut } from '../wire/ends.ts'
 import type { AnswerHeaders } from '../wire/http-answer.ts'
-import { type Credential, isAboutSignature, MOST_ATTEMPTS, type Signature } from './http/credential.ts'
-import { bareHost, guardedLookup, type Resolve } from './http/guard.ts'
-import { type HeaderMap, headersOf } from './http/headers.ts'
-import { basicAuthorization, portOf } from './http/proxy.ts'
+import { type Credential, isAboutSignature, MOST_ATTEMPTS } from './http/credential.ts'
 import { type Refusal, refusalFault } from './http/refusal.ts'
 import { breakageOf, lost, tooLarge } from './http/trouble.ts'
 import type { Diagnosis, OpenTransport, Outgoing, Transport, TransportEvents } from './transport.ts'
+import { type WebSocketDialOptions, webSocketDialer } from './websocket-dial.ts'
 
-export interface WebSocketOptions {
-  readonly url: string
-  readonly headers?: HeaderMap | undefined
-  /** Bytes a message may have. */
-  readonly limit: number
-  /** Stands in for the system's name service. */
-  readonly resolve?: Resolve | undefined
+export interface WebSocketOptions extends WebSocketDialOptions {
   readonly credential?: Credential | undefined
 }
 
 /** What is sent before the handshake is over waits; that it fails is told by `closed`. */
 export function openWebSocket(options: WebSocketOptions): OpenTransport {
   return async (events) => {
-    const url = socketAddress(options.url)
-    const lookup = guardedLookup(url, url, options.resolve)
-    // Loaded when it is needed: most never do.
-    const { WebSocket } = await import('ws')
+    const { url, place, dial } = await webSocketDialer(options)
     const { credential } = options
-    const dial = (signed: Signature | undefined) =>
-      new WebSocket(url, ['mcp'], {
-        headers: { ...handshakeHeaders(url, options.headers), ...pairs(signed?.headers) },
-        lookup,
-        maxPayload: options.limit * PATIENCE,
-        handshakeTimeout: HANDSHAKE,
-        followRedirects: false,
-        perMessageDeflate: false,
-        rejectUnauthorized: true,
-      })
     let signature = await credential?.sign('GET', url)
     let attempt = 0
     const again = async (refusal: Refusal): Promise<WebSocket | undefined> => {
@@ -52,16 +31,12 @@ export function openWebSocket(options: WebSocketOptions): OpenTransport {
       signature = await credential.sign('GET', url)
       return dial(signature)
     }
-    const place = `${bareHost(url)}:${portOf(url)}`
     return new WebSocketTransport(dial(signature), place, options.limit, events, again)
   }
 }
 
 // --- internal ---
 
-const HANDSHAKE = 30_000
-/** How many times the limit a message may be before the whole connection is given up. */
-const PATIENCE = 5
 /** How long the other side may take to say goodbye. */
 const FAREWELL = 1_000
 const GOING_AWAY = 1001
@@ -236,30 +211,7 @@ class WebSocketTransport implements Transport {
 const UNREAD_LIMIT = 64 * 1024 * 1024
 const REFUSAL_LIMIT = 256 * 1024
 
-function socketAddress(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text.replace(/^http/i, 'ws')) : undefined
-  if (url?.protocol === 'ws:' || url?.protocol === 'wss:') return url
-  throw new Fault('ADDRESS_REFUSED', url ? `${url.protocol} is not ws or wss` : 'the url is no address', {
-    hint: 'write it like wss://example.com/mcp',
-  })
-}
-
-/** The handshake has headers of its own, which `ws` sets. */
-function handshakeHeaders(url: URL, configured: HeaderMap | undefined): Record<string, string> {
-  const isNamed = url.username !== '' || url.password !== ''
-  const own = new Map(isNamed ? [['authorization', basicAuthorization(url)]] : [])
-  const headers = [...headersOf(own, configured)].filter(([name]) => !name.startsWith('sec-websocket-'))
-  return Object.fromEntries(headers)
-}
-
 /** None of those that count comes twice. */
 function single(headers: IncomingHttpHeaders): AnswerHeaders {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
-}
-
-/** A flat list of names and values as `ws` wants it. */
-function pairs(list: readonly string[] = []): Record<string, string> {
-  const headers: Record<string, string> = {}
-  for (let at = 0; at < list.length; at += 2) headers[list[at] ?? ''] = list[at + 1] ?? ''
-  return headers
 }

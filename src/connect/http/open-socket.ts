@@ -1,5 +1,5 @@
-// How a connection is opened: straight, encrypted, or encrypted inside a tunnel through a proxy, which then sees nothing
-// but the host.
+// How a connection is opened: straight, encrypted, or inside a tunnel through a proxy, which then is asked for nothing but
+// the host.
 
 import net, { isIP, type LookupFunction, type Socket } from 'node:net'
 import tls from 'node:tls'
@@ -36,6 +36,7 @@ export function tunnelTo(url: URL, proxy: URL, { certificates }: Reach): OpenSoc
     let stage: Opening
     const tunnel = new Tunnel(url, proxy, (result) => {
       if (result instanceof Error) failed(result)
+      else if (url.protocol !== 'https:') ready(result)
       else stage = secured(tls.connect({ socket: result, ...encryption(url, certificates) }), ready, failed)
     })
     stage = tunnel
@@ -163,7 +164,7 @@ class Tunnel implements Opening {
 
 function unreachable(proxy: URL, what: string): Fault {
   return new Fault('SERVER_UNREACHABLE', `the proxy ${proxy.host} ${what}`, {
-    hint: 'see HTTPS_PROXY and NO_PROXY',
+    hint: 'see HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY',
     details: { proxy: proxy.host },
   })
 }

@@ -1,11 +1,10 @@
-import http from 'node:http'
 import https from 'node:https'
-import net from 'node:net'
 import { expect, test } from 'vitest'
 import { proxyFor } from './proxy.ts'
 import { openStreamable } from './streamable.ts'
 import { testCertificate } from './test-certificate.ts'
-import { json, message, open, type Rig, result, serve } from './test-rig.ts'
+import { startProxy } from './test-proxy.ts'
+import { json, message, open, result, serve } from './test-rig.ts'
 
 const PROXY = 'http://proxy.example:3128'
 const choices: [string, Record<string, string>, string | undefined][] = [
@@ -44,32 +43,6 @@ test('a kind of proxy that cannot be used is not gone around in silence', () => 
   expect(() => proxyFor(new URL('https://a.example/'), { ALL_PROXY: 'http://' })).toThrow(/ALL_PROXY/)
 })
 
-/** A proxy that sends everything to one server, whatever name is asked for, and notes what it was asked. */
-async function startProxy(target: Rig, refuse?: number) {
-  const asked: string[] = []
-  const passwords: (string | undefined)[] = []
-  const server = http.createServer()
-  server.on('connect', (request, socket) => {
-    asked.push(`CONNECT ${request.url}`)
-    passwords.push(request.headers['proxy-authorization'])
-    if (refuse !== undefined) {
-      socket.end(`HTTP/1.1 ${refuse} No\r\n\r\n`)
-      return
-    }
-    const far = net.connect(target.port, '127.0.0.1', () => {
-      socket.write('HTTP/1.1 200 OK\r\n\r\n')
-      far.pipe(socket).pipe(far)
-    })
-    far.on('error', () => socket.destroy())
-    socket.on('error', () => far.destroy())
-  })
-  const proxy = await serve((hit, response) => {
-    asked.push(`${hit.method} ${hit.path} for ${hit.headers.host}`)
-    passwords.push(hit.headers['proxy-authorization'])
-    json(response, result(hit.message.id, 'through the proxy'))
-  }, server)
-  return { asked, passwords, env: { ALL_PROXY: `http://user:pa%20ss@127.0.0.1:${proxy.port}` }, proxy }
-}
 const BASIC = `Basic ${Buffer.from('user:pa ss').toString('base64')}`
 // Whoever asks it would find that the name leads nowhere.
 const resolve = () => Promise.reject(new Error('the proxy looks names up, not we'))
