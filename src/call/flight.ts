@@ -182,7 +182,7 @@ class Flight implements WriteWaiting, Receiver {
       if (connection.agreement?.era === 'legacy' || !asksFirst('tools/call', reply)) this.#arrive(reply)
       else {
         const sending = sendingOf(route, this.#text, this.#options)
-        this.#go(afterQuestions(connection, sending, reply, context.handlers))
+        this.#go(afterQuestions(connection, sending, reply, context.handlers, this.#started))
       }
     } catch (error) {
       // What cannot be read is this call's trouble, and nobody else's.

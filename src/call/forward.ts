@@ -40,7 +40,7 @@ export interface Forwarded {
   /** Of a legacy client, what a modern server is told of it. */
   readonly told?: Told | undefined
   /** Answers what a modern server asks in its reply, for a client that does not know that; what to ask again with. */
-  readonly answers?: ((reply: ReplyMessage, params: RawParams) => Promise<RawParams>) | undefined
+  readonly answers?: ((reply: ReplyMessage, params: RawParams, stop: Stop) => Promise<RawParams>) | undefined
 }
 
 /** What a client can be asked, and how much it wants to hear. */

@@ -3,7 +3,7 @@
 
 import type { Connection } from '../connect/connection.ts'
 import type { Link } from '../connect/link.ts'
-import { untilAnswered } from '../connect/send.ts'
+import { limitsOf, untilAnswered } from '../connect/send.ts'
 import { META } from '../wire/era.ts'
 import type { ReplyMessage } from '../wire/message.ts'
 import { paramHeaderValues } from '../wire/param-headers.ts'
@@ -18,12 +18,15 @@ export function passOn(
   stays: boolean,
 ): Promise<ReplyMessage> {
   const { answers, method } = request
+  const since = performance.now()
   const first = pass(connection, link, request, stays)
   if (answers === undefined || link.agreement.era === 'legacy') return first
   let { params } = request
-  return untilAnswered(connection.name, method, first, async (question) => {
-    params = await answers(question, params)
-    return await pass(connection, link, { ...request, params }, false)
+  const limits = limitsOf(connection.plan, undefined)
+  const repeated = { server: connection.name, method, signal: request.signal, limits, since }
+  return untilAnswered(repeated, first, async (question, stop) => {
+    params = await answers(question, params, stop)
+    return await pass(connection, link, { ...request, params, signal: stop }, false)
   })
 }
 

@@ -9,6 +9,7 @@ import { type Answer, answer, type Handlers } from './answers.ts'
 import type { Asker } from './asker.ts'
 import { patiently } from './busy.ts'
 import type { Connection } from './connection.ts'
+import { overdue } from './given-up.ts'
 import type { AskOptions, Link } from './link.ts'
 import { abortable, inTime } from './pause.ts'
 import type { Ask, Form, Receiver } from './pending.ts'
@@ -48,9 +49,10 @@ export async function send(
     const leave = turn && (await turn)
     try {
       if (!sending.signal?.aborted) sending.onSend?.()
+      const since = performance.now()
       const reply = await ask(connection, sending)
       const mayAsk = connection.agreement?.era !== 'legacy' && asksFirst(sending.method, reply)
-      return mayAsk ? await afterQuestions(connection, sending, reply, handlers) : reply
+      return mayAsk ? await afterQuestions(connection, sending, reply, handlers, since) : reply
     } finally {
       leave?.()
     }
@@ -86,19 +88,36 @@ export function limitsOf(
     : { idle: timeout, total: Math.max(timeouts.total, timeout) }
 }
 
-/** Until a server that asks before it gives its result has given it; `again` answers a question and asks once more. */
+/** A request that is asked again with what the server wanted to know first: to who waits for it, it is one. */
+export interface Repeated {
+  readonly server: string
+  readonly method: string
+  readonly signal: Stop | undefined
+  readonly limits: { readonly idle: number; readonly total: number }
+  /** When it was asked first, on the monotonic clock. */
+  readonly since: number
+}
+
+/**
+ * Until a server that asks before it gives its result has given it; `again` answers a question and asks once more, and
+ * is told when nobody waits for that any longer. All of it together takes no longer than one request may.
+ */
 export async function untilAnswered(
-  server: string,
-  method: string,
+  { server, method, signal, limits, since }: Repeated,
   first: ReplyMessage | Promise<ReplyMessage>,
-  again: (question: ReplyMessage) => Promise<ReplyMessage>,
+  again: (question: ReplyMessage, stop: Stop) => Promise<ReplyMessage>,
 ): Promise<ReplyMessage> {
   let reply = await first
-  for (let round = 0; asksFirst(method, reply); round++) {
-    if (round === MAX_ROUNDS) throw new Fault('SERVER_ERROR', `${server} keeps asking back`, { server })
-    reply = await again(reply)
+  if (!asksFirst(method, reply)) return reply
+  const asking = async (stop: Stop) => {
+    for (let round = 0; asksFirst(method, reply); round++) {
+      if (round === MAX_ROUNDS) throw new Fault('SERVER_ERROR', `${server} keeps asking back`, { server })
+      reply = await again(reply, stop)
+    }
+    return reply
   }
-  return reply
+  const left = since + limits.total - performance.now()
+  return await inTime(left, signal, asking, () => overdue(server, { method, ...limits }, limits.total))
 }
 
 /** Answers what a server asks before it gives its result, and asks again with that. */
@@ -107,13 +126,16 @@ export function afterQuestions(
   sending: Sending,
   first: ReplyMessage,
   handlers: Handlers,
+  since: number,
 ): Promise<ReplyMessage> {
-  const { name, stopping } = connection
-  return untilAnswered(name, sending.method, first, async (question) => {
-    // A person may take their time; whoever called may not want to wait for it.
+  const { name, plan, stopping } = connection
+  const { method, signal } = sending
+  const repeated = { server: name, method, signal, limits: limitsOf(plan, sending.timeout), since }
+  return untilAnswered(repeated, first, async (question, stop) => {
+    // A person may take their time, as much as there is; whoever called may not want to wait for it.
     const bounded = abortable(answered(name, sending.inside, question, handlers), stopping, name)
-    const inside = await (sending.signal ? abortable(bounded, sending.signal, name) : bounded)
-    return await ask(connection, { ...sending, inside })
+    const inside = await abortable(bounded, stop, name)
+    return await ask(connection, { ...sending, inside, signal: stop })
   })
 }
 

@@ -111,7 +111,7 @@ export class Passing {
           told: modern ? undefined : session?.told,
           answers:
             asker?.canAnswer && isPushed(modern)
-              ? (reply, before) => answerInputs(asker, reply, before, stop)
+              ? (reply, before, until) => answerInputs(asker, reply, before, until)
               : undefined,
         },
       )

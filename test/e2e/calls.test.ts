@@ -291,6 +291,26 @@ for (const wire of ['stdio', 'http', 'websocket'] as const)
     })
   }
 
+for (const era of ['legacy', 'modern'] as const)
+  test(`[C5] ${era}: a handler that never answers holds a call up no longer than a call may take`, async () => {
+    const timeouts = { call: '300ms', total: '900ms' }
+    const hub = await hubWith(
+      { elicit: { ...serverCommand('elicit', { era }), timeouts } },
+      { onElicitation: () => new Promise(() => undefined) },
+    )
+    const began = performance.now()
+    const call = () => faultOf(hub.as().call('elicit/ask'))
+    // The first one finds its way, the second one knows it.
+    for (const fault of [await call(), await call()])
+      expect(fault).toMatchObject({
+        code: 'CALL_TIMEOUT',
+        message: 'elicit did not answer tools/call within 900 ms',
+        hint: 'give it longer: timeouts.total of elicit',
+      })
+    expect(performance.now() - began).toBeGreaterThan(1_700)
+    expect((await hub.as().call('elicit/echo', { text: 'still there' })).text).toBe('still there')
+  })
+
 test('[C5][B9] a server that asks without being offered it gets a proper error; a dangerous url is not shown', async () => {
   const home = place()
   const own = ownServer(

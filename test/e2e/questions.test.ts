@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { expect, onTestFinished, test } from 'vitest'
 import { startFixture, stdioFixture } from '../conformance/processes.ts'
+import { serverCommand } from '../servers/start.ts'
 import { AGENTS, type Answer, entry, kill, ownServer, place, TOKEN, until, up } from './hub.ts'
 import { ASKING, ASKING_TOOLS, Events, WireClient } from './wire-client.ts'
 
@@ -318,4 +319,17 @@ test('[D11] a person agrees before a server uses the model of a client, and that
   const { calls } = (await sandbox.run(['usage', '--calls', '--json'])).json
   const rows = calls.filter(({ tool }: Answer) => tool === '#sampling/createMessage')
   expect(rows.map(({ outcome }: Answer) => outcome)).toEqual(['denied', 'denied', 'ok', 'denied'])
+})
+
+test('[C5] a question of a modern server waits for a legacy client no longer than the call may take', async () => {
+  const own = { ...serverCommand('elicit', { era: 'modern' }), timeouts: { call: 300, total: 900 } }
+  const gateway = await up(place().sandbox, { servers: { elicit: own }, agents: AGENTS })
+  const client = await WireClient.open(gateway, '/mcp/elicit', { capabilities: ALL })
+  const events = await client.begin('ask')
+  const { id } = await events.find('elicitation/create')
+  const { result } = await events.find(1)
+  expect(result).toMatchObject({ isError: true })
+  expect(result.content[0].text).toContain('elicit did not answer tools/call within 900 ms')
+  // The dialogue is closed.
+  expect(events.of('notifications/cancelled')).toMatchObject([{ requestId: id }])
 })
