@@ -1,10 +1,12 @@
 // The configuration of a hub, read and reduced to what may be acted on.
 
 import type { Places } from './base/places.ts'
+import { isRecord } from './base/record.ts'
 import { effective } from './config/effective.ts'
 import { errorsOf, type LoadOptions, loadConfig } from './config/load.ts'
-import { configFault } from './config/problem.ts'
+import { configFault, valueText } from './config/problem.ts'
 import type { Snapshot } from './config/snapshot.ts'
+import { PROGRAM } from './config/tree.ts'
 import { recordTrust, trustSubjects } from './config/trust.ts'
 import type { InProcessServer } from './connect/in-process.ts'
 import { withoutInstances } from './connect/instances.ts'
@@ -22,7 +24,7 @@ export async function loadActive(
   { cwd, env, trust }: HubOptions,
   places: Places,
 ): Promise<Loaded> {
-  const plain = typeof config === 'object' ? withoutInstances(config) : undefined
+  const plain = config === undefined || typeof config === 'string' ? undefined : separated(config)
   const options: LoadOptions = {
     places,
     ...(cwd === undefined ? {} : { cwd }),
@@ -36,7 +38,16 @@ export async function loadActive(
       snapshot.places,
       trustSubjects(snapshot).filter(({ state }) => state !== 'trusted'),
     )
-  const errors = errorsOf(snapshot)
+  const errors = [...(plain?.problems ?? []), ...errorsOf(snapshot)]
   if (errors.length > 0) throw configFault(errors)
   return { active: effective(snapshot, trustSubjects(snapshot)), instances: plain?.instances ?? {} }
+}
+
+// --- internal ---
+
+/** What a program gives need not be what its type says. */
+function separated(config: unknown): ReturnType<typeof withoutInstances> {
+  if (isRecord(config)) return withoutInstances(config)
+  const message = `holds ${valueText(config)}; expected a map, or the path of a file`
+  throw configFault([{ severity: 'error', file: PROGRAM, message }])
 }

@@ -51,6 +51,8 @@ export class HubServers {
       // Of files, everything else stays as it was accepted.
       ...(typeof config === 'object' ? config : this.#rest.settings()),
       servers,
+      // Its other name must not bring back what is replaced.
+      mcpServers: {},
     }))
     return { added: [...added, ...changed], removed: [...removed], errors: { ...errors } }
   }

@@ -362,7 +362,8 @@ export class Hub {
   }
 
   async #applyNow(next: Next): Promise<Change> {
-    const config = typeof next === 'function' ? next(this.#config) : (next ?? this.#config)
+    const given = next === undefined ? this.#config : next
+    const config = typeof given === 'function' ? given(this.#config) : given
     const active = await this.#load(config)
     const change = this.#manager.apply(active, { start: true })
     // Servers that were set by hand do not make anybody forget which files there are.

@@ -59,7 +59,7 @@ export type {
 export type { OnSignIn, SignInRequest } from './connect/auth/account.ts'
 export type { Tool } from './connect/definitions.ts'
 export type { InProcessServer } from './connect/in-process.ts'
-export type { HubConfig, HubServer } from './connect/instances.ts'
+export type { HubConfig, HubServer, ListedHubServer } from './connect/instances.ts'
 export type { Login, LoginOptions, Logout } from './connect/login.ts'
 export type { Applied } from './connect/manager.ts'
 export type { ServerStatus, ToolSummary } from './connect/status.ts'
