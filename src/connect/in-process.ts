@@ -1,6 +1,8 @@
 // A server object of the official SDK that lives in this very process.
 
 import { Fault } from '../base/fault.ts'
+import { Stopper } from '../base/stop.ts'
+import { pause } from './pause.ts'
 import type { Diagnosis, OpenTransport, Outgoing, Transport, TransportEvents } from './transport.ts'
 
 /** The part of an SDK server that is used; version 1 and 2 both have it. */
@@ -15,6 +17,9 @@ export function openInProcess(server: string, instance: InProcessServer): OpenTr
 
 // --- internal ---
 
+/** Milliseconds that an object has to close: as many as a process. */
+const FAREWELL = 3_000
+
 class InProcessTransport implements Transport {
   readonly streams = false
   readonly #server: string
@@ -22,6 +27,7 @@ class InProcessTransport implements Transport {
   readonly #events: TransportEvents
   /** Nobody waits for this but what is sent: a server object that never gets there is given up as any other. */
   readonly #connected: Promise<void>
+  #isConnected = false
   #closed = false
 
   /** The end that the server object holds. */
@@ -75,13 +81,24 @@ class InProcessTransport implements Transport {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
-    await this.#instance.close()
+    const over = new Stopper()
+    const closed = this.#closeInstance().finally(() => over.abort())
+    // An object cannot be killed, so it is left to itself. One that never got to connect has nothing to say goodbye to.
+    if (this.#isConnected) await Promise.race([closed, pause(FAREWELL, over)])
+  }
+
+  /** Nobody can do anything about an object that fails to close. */
+  async #closeInstance(): Promise<void> {
+    try {
+      await this.#instance.close()
+    } catch {}
   }
 
   async #connect(): Promise<void> {
     try {
       // What the SDK calls a transport is its end of this one.
       await this.#instance.connect(this.far as never)
+      this.#isConnected = true
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error)
       this.#lose(`could not be connected: ${text}`)

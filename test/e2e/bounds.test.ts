@@ -177,6 +177,16 @@ test('[B1] a server object that never connects is given up when its time is over
   expect(fault.code).toBe('CONNECT_TIMEOUT')
 })
 
+test('[B1][C10] a server object that neither connects nor closes holds nobody up', async () => {
+  const never = () => new Promise<void>(() => undefined)
+  const stuck = { type: 'sdk', instance: { connect: never, close: never } } as const
+  const began = performance.now()
+  const hub = await hubWith({ own: { ...stuck, timeouts: { connect: '200ms' } } })
+  expect(hub.servers.get('own')).toMatchObject({ status: 'failed', fault: 'CONNECT_TIMEOUT' })
+  await hub.close()
+  expect(performance.now() - began).toBeLessThan(2_500)
+})
+
 test('[B1] a server object that refuses to connect says why', async () => {
   const connect = async () => {
     throw new Error('no more room')
