@@ -2,18 +2,19 @@
 
 import { Fault } from './base/fault.ts'
 import { isRecord } from './base/record.ts'
+import type { Program } from './config/tree.ts'
 import type { Connection } from './connect/connection.ts'
 import type { HubConfig, HubServer } from './connect/instances.ts'
 import { type Login, type LoginOptions, type Logout, login, logout } from './connect/login.ts'
 import type { Applied, Manager } from './connect/manager.ts'
 import type { ServerStatus } from './connect/status.ts'
-import type { Next } from './hub-options.ts'
+import type { HubOptions, Next } from './hub-options.ts'
 
 /** What the servers' part of a hub asks of the rest of it. */
 interface Rest {
   readonly manager: Manager
-  /** Makes the hub follow another configuration. */
-  apply(next: Next): Promise<Applied>
+  /** Makes the hub follow another configuration, which came by one of these. */
+  apply(next: Next, by: Program): Promise<Applied>
   /** Whether servers start by themselves, or have. */
   isStarted(): boolean
   /** Everything but the servers, as it was accepted. */
@@ -40,20 +41,27 @@ export class HubServers {
     this.#do(name, (it) => it.toggle(visible))
   readonly disable = (name: string): Promise<ServerStatus> => this.#do(name, (it) => it.disable())
   readonly enable = (name: string): Promise<ServerStatus> => this.#do(name, (it) => it.enable())
-  /** Makes the hub follow another configuration; without an argument, the same files as they are now. */
-  readonly apply = (config?: string | HubConfig): Promise<Applied> => this.#rest.apply(config)
-  /** Replaces the servers and nothing else. One that changed counts as added; one that failed is in errors, too. */
+  /**
+   * Makes the hub follow another configuration; without an argument, the same files as they are now. A server that is
+   * wrong by itself is in errors; what is wrong otherwise is thrown, and nothing has changed.
+   */
+  readonly apply = (config?: string | HubConfig): Promise<Applied> => this.#rest.apply(config, 'apply')
+  /**
+   * Replaces the servers and nothing else. One that changed counts as added; one that failed, or cannot be understood, is
+   * in errors, too.
+   */
   readonly setServers = async (
     servers: Readonly<Record<string, HubServer>>,
   ): Promise<{ added: string[]; removed: string[]; errors: Record<string, string> }> => {
     if (!isRecord(servers)) throw new Fault('USAGE', 'setServers wants a map of servers by name')
-    const { added, changed, removed, errors } = await this.#rest.apply((config) => ({
+    const next = (config: HubOptions['config']) => ({
       // Of files, everything else stays as it was accepted.
       ...(typeof config === 'object' ? config : this.#rest.settings()),
       servers,
       // Its other name must not bring back what is replaced.
       mcpServers: {},
-    }))
+    })
+    const { added, changed, removed, errors } = await this.#rest.apply(next, 'setServers')
     return { added: [...added, ...changed], removed: [...removed], errors: { ...errors } }
   }
 

@@ -14,6 +14,7 @@ import { Surfaces } from './call/surface.ts'
 import { Validators } from './call/validate.ts'
 import { Views } from './call/view.ts'
 import type { Snapshot } from './config/snapshot.ts'
+import type { Program } from './config/tree.ts'
 import type { Handlers } from './connect/answers.ts'
 import type { InProcessServer } from './connect/in-process.ts'
 import { settingsOf } from './connect/instances.ts'
@@ -22,7 +23,7 @@ import { rest } from './connect/pause.ts'
 import { closeInheritedFiles } from './connect/process/inherited-files.ts'
 import { type Ledger, openLedger, reapDeadOwners } from './connect/process/ledger.ts'
 import { HubConversations } from './hub-conversations.ts'
-import { loadActive } from './hub-load.ts'
+import { type Loaded, loadActive } from './hub-load.ts'
 import type { HubEvent, HubOptions, Next } from './hub-options.ts'
 import { HubServers } from './hub-servers.ts'
 import { type Actor, actorOf, OWNER } from './policy/access.ts'
@@ -120,7 +121,7 @@ export class Hub {
     )
     this.servers = new HubServers({
       manager: this.#manager,
-      apply: (next) => this.#apply(next),
+      apply: (next, by) => this.#apply(next, by),
       settings: () => settingsOf(this.snapshot),
       isStarted: () => this.#options.start !== false,
     })
@@ -283,7 +284,7 @@ export class Hub {
 
   /** @internal */
   async start(): Promise<void> {
-    await this.startWith(await this.#load(this.#config))
+    await this.startWith((await this.#load(this.#config, 'createHub')).active)
   }
 
   /** @internal */
@@ -354,22 +355,23 @@ export class Hub {
   // --- internal ---
 
   /** Read one after the other, so that what was asked for last is what stays; waited for side by side. */
-  async #apply(next: Next): Promise<Applied> {
-    const change = this.#work.then(() => this.#applyNow(next))
-    this.#work = change.catch(() => undefined)
-    const { settled } = await change
-    return await settled()
+  async #apply(next: Next, by: Program): Promise<Applied> {
+    const work = this.#work.then(() => this.#applyNow(next, by))
+    this.#work = work.catch(() => undefined)
+    const { settled, broken } = await work
+    const applied = await settled()
+    return { ...applied, errors: { ...applied.errors, ...broken } }
   }
 
-  async #applyNow(next: Next): Promise<Change> {
+  async #applyNow(next: Next, by: Program): Promise<Change & Pick<Loaded, 'broken'>> {
     const given = next === undefined ? this.#config : next
     const config = typeof given === 'function' ? given(this.#config) : given
-    const active = await this.#load(config)
+    const { active, broken } = await this.#load(config, by)
     const change = this.#manager.apply(active, { start: true })
     // Servers that were set by hand do not make anybody forget which files there are.
     if (typeof next !== 'function' || typeof this.#config === 'object') this.#config = config
     this.#adopt(active)
-    return change
+    return { ...change, broken }
   }
 
   /** What is decided by changes in one step. */
@@ -385,9 +387,9 @@ export class Hub {
     return this.#ledger
   }
 
-  async #load(config: HubOptions['config']): Promise<Snapshot> {
-    const { active, instances } = await loadActive(config, this.#options, this.places)
-    this.#instances = instances
-    return active
+  async #load(config: HubOptions['config'], by: Program): Promise<Loaded> {
+    const loaded = await loadActive(config, this.#options, this.places, by)
+    this.#instances = loaded.instances
+    return loaded
   }
 }

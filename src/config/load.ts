@@ -12,7 +12,7 @@ import type { Problem } from './problem.ts'
 import { type SecretReader, secretReader } from './secret-reader.ts'
 import type { Looked, Snapshot } from './snapshot.ts'
 import { candidates, projectRoot, rootOf } from './sources.ts'
-import { PROGRAM, type Tree } from './tree.ts'
+import type { Program, Tree } from './tree.ts'
 import { texts } from './validate.ts'
 
 export interface LoadOptions {
@@ -23,6 +23,8 @@ export interface LoadOptions {
   readonly config?: string | undefined
   /** A configuration as data, instead of all files but the machine-wide one. It needs no trust: a program wrote it. */
   readonly data?: object | undefined
+  /** @internal What of the library was given the data, for messages. */
+  readonly by?: Program | undefined
   /** `--mcp-server` flags. */
   readonly servers?: readonly string[] | undefined
 }
@@ -56,7 +58,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Snapshot> {
     ;(candidate.scope === 'managed' ? managed : files).push(...report.layers)
   }
   if (options.data !== undefined) {
-    const data = textLayer(PROGRAM, 'flag', JSON.stringify(options.data), context)
+    const data = textLayer(options.by ?? 'createHub', 'flag', JSON.stringify(options.data), context)
     problems.push(...data.problems)
     if (data.layer) files.push(data.layer)
   }

@@ -6,10 +6,10 @@ import type { Position } from './document.ts'
 import type { Path } from './edit/change.ts'
 import type { Shape } from './formats/shape.ts'
 
-/** One place configuration comes from: a file, a flag, the environment. */
-/** Stands for a file where a program gave the configuration as data. */
-export const PROGRAM = 'createHub'
+/** Stand for a file where a program gave the configuration as data: what it called. */
+export type Program = 'createHub' | 'apply' | 'setServers'
 
+/** One place configuration comes from: a file, a flag, the environment. */
 export interface Origin {
   /** A path, or a name such as `--mcp-server`. */
   readonly file: string
@@ -29,6 +29,13 @@ export type Tree =
   | { readonly kind: 'map'; readonly place: Place; readonly entries: ReadonlyMap<string, Tree> }
   | { readonly kind: 'list'; readonly place: Place; readonly items: readonly Tree[] }
   | { readonly kind: 'value'; readonly place: Place; readonly value: unknown }
+
+/** Whether a program gave it. No file is called so: they have whole paths. */
+export function isOfProgram({ file }: Origin): boolean {
+  return PROGRAMS.has(file)
+}
+
+const PROGRAMS: ReadonlySet<string> = new Set<Program>(['createHub', 'apply', 'setServers'])
 
 /** A shape as a tree. */
 export function treeOf(shape: Shape, origin: Origin): Tree {

@@ -13,7 +13,7 @@ import { fileSchema, settingsSchema } from './schema.ts'
 import { agentSchema } from './schema-agent.ts'
 import { type Server, serverSchema, transportOf } from './schema-server.ts'
 import { NAME, NAME_RULE } from './schema-values.ts'
-import { leaves, PROGRAM, plain, subtree, type Tree, without, withoutAll } from './tree.ts'
+import { isOfProgram, leaves, plain, subtree, type Tree, without, withoutAll } from './tree.ts'
 
 export interface Checked {
   /** The layer without the entries that have problems. */
@@ -86,7 +86,7 @@ export function checkComplete(tree: Tree, name: string): Problem[] {
     case 'stdio':
       return has('command') ? [] : say('needs a command, because its type is stdio')
     case 'sdk':
-      if (type?.place.origin.file === PROGRAM) return checkShare(tree, path)
+      if (type && isOfProgram(type.place.origin)) return checkShare(tree, path)
       return say('has type sdk, which exists only inside a program that uses the library')
     case 'claudeai-proxy':
       if (!has('id')) return say('needs an id, because its type is claudeai-proxy')

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { withoutInstances } from './instances.ts'
+import { type HubConfig, withoutInstances } from './instances.ts'
 
+const separated = (config: HubConfig) => withoutInstances(config, 'apply')
 const instance = { connect: async () => undefined, close: async () => undefined }
 const sdk = { type: 'sdk', instance } as const
 
@@ -10,21 +11,21 @@ test('server objects are kept aside wherever servers may stand, under the name t
     [{ servers: [{ name: 'a', ...sdk }] }, [{ name: 'a', type: 'sdk' }], ['a']],
     [{ servers: [{ id: 'a', name: 'x', ...sdk }] }, [{ id: 'a', name: 'x', type: 'sdk' }], ['a']],
   ] as const) {
-    const read = withoutInstances(config)
+    const read = separated(config)
     expect([read.config, Object.keys(read.instances), read.problems]).toEqual([{ servers: rest }, names, []])
-    const synonym = withoutInstances({ mcpServers: config.servers })
+    const synonym = separated({ mcpServers: config.servers })
     expect(synonym).toEqual({ ...read, config: { mcpServers: rest } })
   }
 })
 
 test('what is no map of servers is left as it is, for whoever checks it', () => {
   for (const servers of [5, 'text', true, null, [], {}, [5, null]])
-    expect(withoutInstances({ servers: servers as never, lead: 'x' })).toEqual({
+    expect(separated({ servers: servers as never, lead: 'x' })).toEqual({
       config: { servers, lead: 'x' },
       instances: {},
       problems: [],
     })
-  expect(withoutInstances({}).config).toEqual({})
+  expect(separated({}).config).toEqual({})
 })
 
 test('what is no server object is named with its place', () => {
@@ -35,11 +36,16 @@ test('what is no server object is named with its place', () => {
     [{}, '{}'],
     [{ connect: () => undefined }, 'a map'],
   ])
-    expect(withoutInstances({ servers: { x: { type: 'sdk', instance: wrong as never } } })).toMatchObject({
+    expect(separated({ servers: { x: { type: 'sdk', instance: wrong as never } } })).toMatchObject({
       config: { servers: { x: { type: 'sdk' } } },
       instances: {},
       problems: [
-        { path: 'servers.x.instance', message: expect.stringContaining(`is ${text}; `), server: 'x' },
+        {
+          file: 'apply',
+          path: 'servers.x.instance',
+          message: expect.stringContaining(`is ${text}; `),
+          server: 'x',
+        },
       ],
     })
 })

@@ -1,10 +1,11 @@
 // A configuration that a program gives, in which a server may be an object of that program.
 
 import { isRecord } from '../base/record.ts'
+import type { Path } from '../config/edit/change.ts'
 import { type Problem, pathText, valueText } from '../config/problem.ts'
 import type { ServerInput } from '../config/schema-server.ts'
 import type { Snapshot } from '../config/snapshot.ts'
-import { PROGRAM } from '../config/tree.ts'
+import type { Program } from '../config/tree.ts'
 import type { InProcessServer } from './in-process.ts'
 
 /** A server as a program gives it: an entry, or an SDK server object that lives in this process. */
@@ -29,15 +30,15 @@ interface Separated {
 }
 
 /** Server objects cannot be written down; they are kept aside and the rest is checked like any configuration. */
-export function withoutInstances(config: HubConfig): Separated {
+export function withoutInstances(config: HubConfig, by: Program): Separated {
   const instances: Record<string, InProcessServer> = {}
   const problems: Problem[] = []
   /** The entry without its object. What is no entry is left for the schema to name. */
-  const plain = (entry: unknown, name: unknown, path: (string | number)[]): unknown => {
+  const plain = (entry: unknown, name: unknown, path: Path): unknown => {
     if (!isRecord(entry) || !('instance' in entry)) return entry
     const { instance, ...rest } = entry
     if (isServerObject(instance)) instances[String(name)] = instance
-    else problems.push(noServerObject(String(name), pathText([...path, 'instance']), instance))
+    else problems.push(noServerObject(by, String(name), [...path, 'instance'], instance))
     return rest
   }
   const read = (section: string): unknown => {
@@ -71,11 +72,11 @@ function isServerObject(instance: unknown): instance is InProcessServer {
   return isRecord(instance) && ['connect', 'close'].every((method) => typeof instance[method] === 'function')
 }
 
-function noServerObject(server: string, path: string, instance: unknown): Problem {
+function noServerObject(file: Program, server: string, path: Path, instance: unknown): Problem {
   return {
     severity: 'error',
-    file: PROGRAM,
-    path,
+    file,
+    path: pathText(path),
     message: `is ${valueText(instance)}; expected a server object of the SDK, with connect and close`,
     server,
   }

@@ -115,6 +115,7 @@ export function planServer(entry: ServerEntry, active: Snapshot, context: PlanCo
     content: sha256(
       canonical({
         definition: definition && lived,
+        problem: entry.problems[0] && problemLine(entry.problems[0]),
         root,
         starts: active.starts.has(name),
         on,

@@ -1,10 +1,9 @@
 // Deadlines, secrets and handlers at their edges.
 
 import { join } from 'node:path'
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { expect, test } from 'vitest'
 import { serverCommand } from '../servers/start.ts'
-import { AGENTS, codeOf, faultOf, hubWith, ownServer, pidOf, place, until, up } from './hub.ts'
+import { AGENTS, codeOf, faultOf, hubWith, ownServer, place, until, up } from './hub.ts'
 
 test('[C5] --timeout covers starting the server', async () => {
   const { sandbox } = place()
@@ -73,80 +72,6 @@ test('[C11] what a server repeats of its secrets is masked, wherever they were w
     expect(stdout + stderr).toContain('••••••')
     expect(stdout + stderr).not.toMatch(/literal-in-an-argument|value-of-a-variable/)
   }
-})
-
-test('[B4] setServers on a hub that reads files keeps its agents, and apply goes back to the files', async () => {
-  const home = place()
-  const file = home.sandbox.write(
-    'team.json',
-    JSON.stringify({
-      servers: { old: serverCommand('plain') },
-      agents: { ada: { servers: ['*'], approval: 'never' } },
-    }),
-  )
-  const hub = await home.open(file, { trust: true })
-  await hub.as('ada').ready()
-  expect(await hub.servers.setServers({ fresh: serverCommand('plain') })).toEqual({
-    added: ['fresh'],
-    removed: ['old'],
-    errors: {},
-  })
-  expect((await hub.as('ada').call('fresh/echo', { text: 'x' })).text).toBe('x')
-  await hub.servers.apply()
-  expect(hub.as('ada').servers()).toEqual(['old'])
-})
-
-test('[B4] what is no map of servers is refused, and the servers stay', async () => {
-  const hub = await hubWith({ plain: serverCommand('plain') })
-  for (const wrong of [null, 5, [], undefined])
-    expect(await codeOf(hub.servers.setServers(wrong as never))).toBe('USAGE')
-  expect(hub.as().servers()).toEqual(['plain'])
-})
-
-test('[B4][A8] a configuration of the wrong shape is refused with the place, and changes nothing', async () => {
-  const home = place()
-  const hub = await home.open({ servers: { plain: serverCommand('plain') } })
-  await hub.as().ready()
-  const pid = await pidOf(hub, 'plain')
-  for (const [wrong, text] of [
-    [{ servers: 5 }, 'servers is 5; expected a map'],
-    [{ mcpServers: 'npx x' }, 'mcpServers is "npx x"; expected a map'],
-    [{ servers: [5] }, 'servers[0] is 5; expected a server'],
-    [[], 'holds []; expected a map'],
-    [null, 'holds null; expected a map'],
-    [5, 'holds 5; expected a map'],
-    [{ servers: { x: { type: 'sdk', instance: null } } }, 'servers.x.instance is null; expected a server'],
-  ] as const) {
-    for (const made of [() => hub.servers.apply(wrong as never), () => home.open(wrong as never)])
-      expect(await faultOf(made())).toMatchObject({
-        code: 'CONFIG_INVALID',
-        message: expect.stringContaining(text),
-      })
-    expect(hub.as().servers()).toEqual(['plain'])
-  }
-  expect(await pidOf(hub, 'plain')).toBe(pid)
-})
-
-test('[A8][B1] servers may be a list, and be called mcpServers, also with objects of the program', async () => {
-  const instance = () => {
-    const server = new McpServer({ name: 'own', version: '1' })
-    server.registerTool('who', {}, () => ({ content: [{ type: 'text', text: 'me' }] }))
-    return server as never
-  }
-  const named = { name: 'own', type: 'sdk' } as const
-  const hub = await place().open({
-    servers: [
-      { ...named, instance: instance() },
-      { name: 'plain', ...serverCommand('plain') },
-    ],
-  })
-  expect((await hub.as().call('own/who')).text).toBe('me')
-  expect((await hub.as().call('plain/echo', { text: 'x' })).text).toBe('x')
-  await hub.servers.apply({ mcpServers: { other: { type: 'sdk', instance: instance() } } })
-  expect((await hub.as().call('other/who')).text).toBe('me')
-  // What replaces the servers replaces them under either name.
-  await hub.servers.setServers({ plain: serverCommand('plain') })
-  expect(hub.as().servers()).toEqual(['plain'])
 })
 
 test('[D14] an edit that nobody has trusted is told, with what to do', async () => {
