@@ -22,9 +22,11 @@ export interface LinkOptions {
   readonly open: OpenTransport
   /** Tried where the server refuses the first one with a bare status: old HTTP+SSE behind an http address. */
   readonly fallback?: OpenTransport | undefined
-  /** Whether a server that dies of the first question is started once more and asked the old one. */
+  /** Whether a server that dies of the first question, or hangs up, is started once more and asked the old one. */
   readonly respawn: boolean
   readonly expected?: Era | undefined
+  /** The one era that can be spoken this way. */
+  readonly only?: Era | undefined
   readonly patience: number
   readonly deadline: number
   readonly signal: AbortSignal
@@ -239,7 +241,7 @@ interface Opened {
 
 async function openWith(options: LinkOptions): Promise<Opened> {
   try {
-    const opened = await attempt(options, options.open, options.expected)
+    const opened = await attempt(options, options.open, options.only ?? options.expected, options.only)
     if (!opened.held || !options.respawn || options.expected === 'modern') return opened
     await opened.channel.close()
     return await attempt(options, options.open, 'modern')
@@ -249,7 +251,7 @@ async function openWith(options: LinkOptions): Promise<Opened> {
       return await attempt(options, options.open, 'legacy')
     const status = error.details?.['status']
     if (options.fallback && (status === 400 || status === 404 || status === 405))
-      return await attempt(options, options.fallback, 'legacy')
+      return await attempt(options, options.fallback, 'legacy', 'legacy')
     throw error
   }
 }
@@ -258,6 +260,7 @@ async function attempt(
   options: LinkOptions,
   open: OpenTransport,
   expected: Era | undefined,
+  only?: Era,
 ): Promise<Opened> {
   const { server, client, handlers, events } = options
   const capabilities = capabilitiesOf(handlers)
@@ -276,7 +279,7 @@ async function attempt(
     closed: events.closed,
   })
   try {
-    const intro = { ...options, client, capabilities, declared: declaredTo(handlers), expected }
+    const intro = { ...options, client, capabilities, declared: declaredTo(handlers), expected, only }
     const { agreement, held } = await negotiate(channel, server, intro)
     return { channel, agreement, held, capabilities }
   } catch (error) {

@@ -18,7 +18,12 @@ const INITIALIZED = {
 /** Agrees with a server that does what the script says; tells what was asked, in order. */
 async function agree(
   script: Script,
-  options: { patience?: number; expected?: 'modern' | 'legacy'; streams?: boolean } = {},
+  options: {
+    patience?: number
+    expected?: 'modern' | 'legacy'
+    only?: 'legacy'
+    streams?: boolean
+  } = {},
 ) {
   const asked: string[] = []
   const open = (events: TransportEvents): Transport => ({
@@ -51,6 +56,7 @@ async function agree(
     deadline: 10_000,
     signal: new AbortController().signal,
     expected: options.expected,
+    only: options.only,
   })
   return { ...agreed, asked, waiting: channel.inFlight }
 }
@@ -84,6 +90,25 @@ const refusals: [string, Parameters<typeof legacyAfter>[0]][] = [
     (_, events, id) =>
       events.failed(id, new Fault('SERVER_UNREACHABLE', 'answered 400', { details: { status: 400 } })),
   ],
+  [
+    'breaks down over it',
+    (_, events, id) =>
+      events.failed(id, new Fault('SERVER_UNREACHABLE', 'answered 500', { details: { status: 500 } })),
+  ],
+  [
+    'breaks down over it, in the words of the protocol',
+    (_, events, id) =>
+      events.failed(
+        id,
+        new Fault('SERVER_ERROR', 'answered 500', { details: { status: 500, code: -32603 } }),
+      ),
+  ],
+  [
+    'shows a page',
+    (_, events, id) =>
+      events.failed(id, new Fault('SERVER_UNREACHABLE', 'text/html', { details: { status: 200 } })),
+  ],
+  ['hangs up on this request', (_, events, id) => events.failed(id, new Fault('CONNECTION_LOST', 'hung up'))],
 ]
 for (const [what, discover] of refusals)
   test(`a server that ${what} is asked the older way, on the same connection`, async () => {
@@ -201,12 +226,53 @@ test('a version nobody here speaks is named', async () => {
   })
 })
 
-test('a server that wants a sign-in is not asked the older way', async () => {
+const finals: [string, Fault][] = [
+  ['wants a sign-in', new Fault('AUTH_REQUIRED', 'sign in', { details: { status: 401 } })],
+  ['has too much to do', new Fault('SERVER_BUSY', 'later', { details: { status: 503 } })],
+  ['is not there', new Fault('SERVER_UNREACHABLE', 'nothing listens', { details: { code: 'ECONNREFUSED' } })],
+  ['sends us elsewhere', new Fault('SERVER_UNREACHABLE', 'has moved', { details: { status: 302 } })],
+  ['sends us to another server', new Fault('ADDRESS_REFUSED', 'another', { details: { status: 307 } })],
+]
+for (const [what, fault] of finals)
+  test(`a server that ${what} is not asked the older way`, async () => {
+    const asked: string[] = []
+    const script: Script = ({ method, id = 0 }, _, events) => {
+      asked.push(method)
+      events.failed(id, fault)
+    }
+    await expect(agree(script)).rejects.toMatchObject({
+      code: fault.code,
+      message: expect.stringContaining(fault.message),
+    })
+    expect(asked).toEqual(['server/discover'])
+  })
+
+const ANSWERED = new Fault('SERVER_UNREACHABLE', 'answered 500', { details: { status: 500 } })
+const FORBIDDEN = new Fault('SERVER_UNREACHABLE', 'answered 403', { details: { status: 403 } })
+const HUNG_UP = new Fault('CONNECTION_LOST', 'hung up')
+const GONE = new Fault('SERVER_UNREACHABLE', 'nothing listens', { details: { code: 'ECONNREFUSED' } })
+const twice: [string, Fault, Fault, Fault][] = [
+  ['the older question’s answer', ANSWERED, FORBIDDEN, FORBIDDEN],
+  ['an answer rather than none', ANSWERED, HUNG_UP, ANSWERED],
+  ['an answer rather than that nobody is there any more', ANSWERED, GONE, ANSWERED],
+  ['the answer that came at last', HUNG_UP, FORBIDDEN, FORBIDDEN],
+  ['where none came, what happened last', HUNG_UP, GONE, GONE],
+]
+for (const [what, first, second, told] of twice)
+  test(`of two failures that one is told which says more: ${what}`, async () => {
+    const script: Script = ({ method, id = 0 }, _, events) =>
+      events.failed(id, method === 'initialize' ? second : first)
+    await expect(agree(script)).rejects.toMatchObject({ message: expect.stringContaining(told.message) })
+  })
+
+test('a transport that has only the older era is never asked the new way', async () => {
   const asked: string[] = []
-  const script: Script = ({ method, id = 0 }, _, events) => {
+  const script: Script = ({ method }, say) => {
     asked.push(method)
-    events.failed(id, new Fault('AUTH_REQUIRED', 'sign in', { details: { status: 401 } }))
+    say({ error: { code: -32603, message: 'out of order' } })
   }
-  await expect(agree(script)).rejects.toMatchObject({ code: 'AUTH_REQUIRED' })
-  expect(asked).toEqual(['server/discover'])
+  await expect(agree(script, { expected: 'legacy', only: 'legacy' })).rejects.toMatchObject({
+    message: expect.stringContaining('out of order'),
+  })
+  expect(asked).toEqual(['initialize'])
 })

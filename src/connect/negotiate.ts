@@ -11,7 +11,7 @@ import {
   META,
   MODERN_VERSION,
 } from '../wire/era.ts'
-import { errorOf, memberValue, type ReplyMessage } from '../wire/message.ts'
+import { errorOf, memberValue, type ReplyMessage, type ResultMessage } from '../wire/message.ts'
 import { modernMeta, paramsText } from '../wire/params.ts'
 import { patiently } from './busy.ts'
 import type { Channel } from './channel.ts'
@@ -24,6 +24,8 @@ export interface Introduction {
   readonly declared: Readonly<Record<string, unknown>>
   /** What it spoke the last time, if that is known and not long ago. */
   readonly expected?: Era | undefined
+  /** The one era its transport has: no question of the other is asked. */
+  readonly only?: Era | undefined
   /** Milliseconds of silence after which `initialize` follows. */
   readonly patience: number
   /** Milliseconds for all of it. */
@@ -70,13 +72,17 @@ export async function negotiate(channel: Channel, server: string, intro: Introdu
 
 // --- internal ---
 
+/** What came of the first question: an answer, or something that is none and still no reason to give up. */
+type Heard = ReplyMessage | Fault
+
 async function agree(channel: Channel, server: string, intro: Introduction): Promise<Agreed> {
   if (intro.expected === 'legacy') {
     const reply = await initialize(channel, intro)
     if (reply.kind === 'result') return settled(legacy(channel, server, reply))
+    if (intro.only === 'legacy') throw refused(server, reply)
     // It changed since: ask anew.
   }
-  const discovered = discover(channel, intro).catch((error) => refusal(error))
+  const discovered = discover(channel, intro).catch((error) => refusal(channel, error))
   // An answer that comes while nobody looks must not count as unhandled.
   discovered.catch(() => undefined)
   // One that is known to be modern is only slow.
@@ -89,7 +95,7 @@ async function agree(channel: Channel, server: string, intro: Introduction): Pro
   // Both are on their way now.
   const initialized = initialize(channel, intro)
   initialized.catch(() => undefined)
-  let early: ReplyMessage | undefined
+  let early: Heard | undefined
   const answered = discovered.then((reply) => {
     early = reply
     return isModern(reply) ? reply : initialized
@@ -115,13 +121,15 @@ async function initializeAfter(
   channel: Channel,
   server: string,
   intro: Introduction,
-  first: ReplyMessage | undefined,
+  first: Heard,
 ): Promise<Agreement> {
-  const reply = await initialize(channel, intro)
+  const reply = await initialize(channel, intro).catch((error) => {
+    throw first instanceof Fault && tellsMore(first, error) ? first : error
+  })
   if (reply.kind === 'result') return legacy(channel, server, reply)
   // A modern server need not know `server/discover` over http; it does not know `initialize` either.
-  const unknown = (it: ReplyMessage | undefined) =>
-    it?.kind === 'error' && errorOf(it).code === ERROR.methodNotFound
+  const unknown = (it: Heard) =>
+    !(it instanceof Fault) && it.kind === 'error' && errorOf(it).code === ERROR.methodNotFound
   if (!unknown(first) || !unknown(reply)) throw refused(server, reply)
   channel.agree({ modern: true, version: MODERN_VERSION })
   return {
@@ -149,15 +157,31 @@ async function discover(channel: Channel, intro: Introduction): Promise<ReplyMes
 }
 
 /**
- * A server that does not understand the question may choke on it, or over http answer with a bare status; anything else
- * is a failure.
+ * A server that does not understand the question may choke on it: answer with half a message, over http with a bare
+ * status or a page, or hang up. Where nobody was reached, or somebody wants a sign-in or time, that is the answer.
  */
-function refusal(error: unknown): undefined {
-  if (!(error instanceof Fault) || error.code === 'AUTH_REQUIRED' || error.code === 'SERVER_BUSY') throw error
-  const status = error.details?.['status']
-  const bare = typeof status === 'number' && status >= 400 && status < 500
-  if (error.code !== 'MESSAGE_INVALID' && !bare) throw error
-  return undefined
+function refusal(channel: Channel, error: unknown): Fault {
+  if (!(error instanceof Fault) || channel.ended || !isRefusal(error)) throw error
+  return error
+}
+
+function isRefusal(fault: Fault): boolean {
+  const { code } = fault
+  if (code === 'MESSAGE_INVALID' || code === 'CONNECTION_LOST') return true
+  const status = statusOf(fault)
+  // Whoever sends us elsewhere would do so again.
+  const isAnswer = status !== undefined && (status < 300 || status >= 400)
+  return (code === 'SERVER_UNREACHABLE' || code === 'SERVER_ERROR') && isAnswer
+}
+
+/** Whether the first of two failures says more than the second: an answer, however short, says more than none. */
+function tellsMore(first: Fault, second: unknown): boolean {
+  return statusOf(first) !== undefined && !(second instanceof Fault && statusOf(second) !== undefined)
+}
+
+function statusOf({ details }: Fault): number | undefined {
+  const status = details?.['status']
+  return typeof status === 'number' ? status : undefined
 }
 
 function initialize(channel: Channel, intro: Introduction): Promise<ReplyMessage> {
@@ -172,14 +196,14 @@ function initialize(channel: Channel, intro: Introduction): Promise<ReplyMessage
 }
 
 /** A result without versions is no answer to this question: some servers answer anything with `{}`. */
-function isModern(reply: ReplyMessage | undefined): boolean {
-  if (reply?.kind !== 'result') return false
+function isModern(reply: Heard | undefined): reply is ResultMessage {
+  if (reply === undefined || reply instanceof Fault || reply.kind !== 'result') return false
   const versions = record(memberValue(reply, 'result'))['supportedVersions']
   return Array.isArray(versions) && versions.includes(MODERN_VERSION)
 }
 
-function modern(channel: Channel, reply: ReplyMessage | undefined): Agreement | undefined {
-  if (reply === undefined || !isModern(reply)) return undefined
+function modern(channel: Channel, reply: Heard): Agreement | undefined {
+  if (!isModern(reply)) return undefined
   const result = record(memberValue(reply, 'result'))
   channel.agree({ modern: true, version: MODERN_VERSION })
   const info = record(result['_meta'])[META.server] ?? result['serverInfo']

@@ -37,7 +37,7 @@ export interface PlanContext {
 
 type Opening = Pick<
   LinkOptions,
-  'client' | 'open' | 'fallback' | 'respawn' | 'patience' | 'handlers' | 'scrub'
+  'client' | 'open' | 'fallback' | 'respawn' | 'only' | 'patience' | 'handlers' | 'scrub'
 >
 
 export interface Plan {
@@ -217,11 +217,14 @@ async function opening(
       return {
         ...remote,
         open: (await import('./http/legacy-sse.ts')).openLegacySse(await addressed()),
+        // It was given up before the modern era began.
+        only: 'legacy',
       }
     case 'websocket':
       return {
         ...remote,
         open: (await import('./websocket.ts')).openWebSocket(await addressed()),
+        respawn: true,
       }
     default: {
       const options = await addressed()

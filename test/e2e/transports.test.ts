@@ -16,6 +16,7 @@ import {
   hubWith,
   kill,
   pidOf,
+  place,
   until,
   WIRES,
 } from './hub.ts'
@@ -189,6 +190,19 @@ for (const status of ['405', '404', '400'])
     const hub = await hubWith({ old: { url } })
     expect(hub.servers.get('old')).toMatchObject({ status: 'connected', era: 'legacy' })
     await progressFirst(hub, 'old', { steps: 5 })
+  })
+
+for (const wire of ['http', 'sse', 'websocket'] as const)
+  test(`[C1][C2] ${wire}: a legacy server that hangs up on the modern question is asked the older one`, async () => {
+    const home = place()
+    const config = { servers: { old: await entry(wire, 'cut-discover') } }
+    for (const round of ['first', 'second']) {
+      const hub = await home.open(config)
+      await hub.as().ready()
+      expect(hub.servers.get('old')).toMatchObject({ status: 'connected', era: 'legacy' })
+      expect((await hub.as().call('old/echo', { text: round })).text).toBe(round)
+      await hub.close()
+    }
   })
 
 for (const [wire, era] of WIRES.filter(([name]) => name !== 'stdio'))

@@ -97,6 +97,12 @@ test('a legacy server answers a modern request as old servers do', async () => {
   expect((await modern(url, 'server/discover')).status).toBe(400)
 })
 
+test('cut-discover hangs up on the modern question, and on no other', async () => {
+  const { url } = await startServer('cut-discover')
+  await expect(modern(url, 'server/discover')).rejects.toThrow()
+  expect((await modern(url, 'tools/list')).status).toBe(400)
+})
+
 test('x-mcp-header arguments must be mirrored', async () => {
   const { url } = await startServer('x-mcp-header')
   expect(await codeOf(await call(url, 'region', { region: 'eu' }))).toEqual([400, -32020])

@@ -41,7 +41,15 @@ function nullIdDiscover({ case: variant }) {
   })()
 }
 
+/** Hangs up: breaks the connection, or over streamable HTTP that of the request. */
+function cutDiscover() {
+  const mode = onProbe((_message, connection) => connection.channel.cut())()
+  const isProbe = ({ message }) => message.method === 'server/discover'
+  return { ...mode, http: { message: (given) => isProbe(given) && Boolean(given.response.destroy()) } }
+}
+
 export const modes = {
+  'cut-discover': cutDiscover,
   'silent-discover': onProbe(() => {}),
   'exit-discover': exitDiscover,
   'choke-discover': onProbe((message, connection) =>

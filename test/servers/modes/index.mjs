@@ -11,6 +11,7 @@ const FILES = {
     'choke-discover',
     'null-id-discover',
     'invalid-params-discover',
+    'cut-discover',
   ],
   large: ['huge', 'deep', 'big-numbers'],
   lists: ['endless-pages', 'pages', 'storm', 'changing'],
