@@ -4,7 +4,7 @@ import { Fault } from '../base/fault.ts'
 import { Numbered } from '../base/numbered.ts'
 import { Stopper } from '../base/stop.ts'
 import { idOfCut } from '../wire/ends.ts'
-import { ASKING_METHODS, ERROR, META } from '../wire/era.ts'
+import { ASKING_METHODS, ERROR } from '../wire/era.ts'
 import {
   type Id,
   type Invalid,
@@ -23,6 +23,8 @@ import { cancelled, overdue } from './given-up.ts'
 import { LeftRequests } from './left.ts'
 import { type Ask, type Form, Pending, type Receiver } from './pending.ts'
 import { relatedTask, taskIn } from './related-task.ts'
+import { Silence } from './silence.ts'
+import { subscriptionOf } from './subscription.ts'
 import type { Diagnosis, OpenTransport, Transport, TransportEvents } from './transport.ts'
 import type { Turns } from './turns.ts'
 
@@ -54,6 +56,7 @@ export class Channel implements TransportEvents {
   readonly #asked = new Map<Id, Asked>()
   /** Requests that were given up, whose handlers may still be at work in the server and ask back. */
   readonly #left = new LeftRequests()
+  readonly #silence = new Silence()
   #closed: Fault | undefined
   #modern = false
 
@@ -76,11 +79,17 @@ export class Channel implements TransportEvents {
     return channel
   }
 
-  /** Requests that wait for an answer; a stream that is listened to is none. */
   get inFlight(): number {
-    let count = 0
-    for (const { ask } of this.#pending.values()) if (ask.method !== 'subscriptions/listen') count += 1
-    return count
+    return this.#waiting().length
+  }
+
+  /** Whether a request under way may be what keeps it silent; `patience`: milliseconds once others waited in vain. */
+  isBusy(patience: number): boolean {
+    const waiting = this.#waiting()
+    if (waiting.length === 0) return false
+    const since = this.#silence.since(Math.min(...waiting), this.lastHeard)
+    // While it waits for our answer it owes us none.
+    return since === undefined || this.#asked.size > 0 || performance.now() - since < patience
   }
 
   /** Whether each request has a stream of its own. */
@@ -314,8 +323,15 @@ export class Channel implements TransportEvents {
 
   /** The one request that waits: an error without an id can only mean that one. */
   #only(): number | undefined {
-    const waiting = this.#pending.entries().filter(([, { ask }]) => ask.method !== 'subscriptions/listen')
-    return waiting.length === 1 ? waiting[0]?.[0] : undefined
+    const waiting = this.#waiting()
+    return waiting.length === 1 ? waiting[0] : undefined
+  }
+
+  /** The ids of requests that wait for an answer; a stream that is listened to is none. */
+  #waiting(): number[] {
+    return this.#pending
+      .entries()
+      .flatMap(([id, { ask }]) => (ask.method === 'subscriptions/listen' ? [] : [id]))
   }
 
   /** Some servers send ids back as text; ours are numbers and unique, so that is no risk. */
@@ -330,6 +346,7 @@ export class Channel implements TransportEvents {
     const pending = this.#take(id)
     if (!pending) return
     pending.fail(fault)
+    this.#silence.add(id, pending.since, this.lastHeard)
     if (ASKING_METHODS.has(pending.ask.method)) this.#left.add(id, pending.ask.asker)
     const { streams } = this.#transport ?? { streams: false }
     if (!(streams && this.#modern) && !pending.ask.quiet)
@@ -381,12 +398,4 @@ const NOBODY_KNOWS: Answer = {
     message:
       'several clients are calling at this moment, or nobody waits for the task it is about, so nobody can tell whom this question is for',
   },
-}
-
-/** The request that a modern server sends this for, where all requests share one stream. */
-function subscriptionOf(message: NotificationMessage): number | undefined {
-  if (!message.bytes.includes(META.subscription)) return undefined
-  const params = memberValue(message, 'params') as { _meta?: Record<string, unknown> } | undefined
-  const id = Number(params?._meta?.[META.subscription])
-  return Number.isInteger(id) ? id : undefined
 }

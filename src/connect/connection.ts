@@ -67,7 +67,7 @@ export class Connection {
     })
     this.#older = new OlderLink(plan.name, () => this.#linkOptions(this.#stop.signal))
     this.#refresh = new Refresh(() => this.#fetchTools())
-    this.#health = new Health(plan.health, {
+    this.#health = new Health(plan.health, plan.timeouts.call, {
       unwell: (link, error) => this.#unwell(link, error),
       well: (link) => this.#well(link),
     })

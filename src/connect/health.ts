@@ -15,11 +15,16 @@ const PATIENCE = 3
 
 export class Health {
   readonly #every: number
+  readonly #patience: number
   readonly #events: HealthEvents
 
-  /** `every`: milliseconds between two questions; 0 asks none. */
-  constructor(every: number, events: HealthEvents) {
+  /**
+   * `every`: milliseconds between two questions; 0 asks none. `patience`: those for which calls may wait in vain while
+   * others are under way.
+   */
+  constructor(every: number, patience: number, events: HealthEvents) {
     this.#every = every
+    this.#patience = patience
     this.#events = events
   }
 
@@ -42,8 +47,8 @@ export class Health {
       } else if (error.code === 'AUTH_REQUIRED') {
         // It is there, and no longer ours to use.
         link.abandon(error)
-      } else if (link.inFlight === 0) {
-        // With a call under way it may just be busy; the call's own deadline decides about it.
+      } else if (!link.isBusy(this.#patience)) {
+        // With a call under way it may just be busy; the call's own deadline decides about it, but not one after the other.
         missed += 1
         this.#events.unwell(link, silent(error, link))
         if (missed >= PATIENCE) return link.abandon()

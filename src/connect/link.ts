@@ -83,8 +83,9 @@ export class Link {
     return this.#channel.lastHeard
   }
 
-  get inFlight(): number {
-    return this.#channel.inFlight
+  /** Whether a request under way may be what keeps it silent; `patience`: milliseconds once others waited in vain. */
+  isBusy(patience: number): boolean {
+    return this.#channel.isBusy(patience)
   }
 
   get closed(): boolean {

@@ -41,7 +41,8 @@ export interface Receiver {
 export class Pending {
   readonly ask: Ask
   readonly #receiver: Receiver
-  readonly #since: number
+  /** When it was made, on the monotonic clock. */
+  readonly since: number
   #abort: (() => void) | undefined
 
   /** When it is given up, on the monotonic clock. */
@@ -51,7 +52,7 @@ export class Pending {
     const now = performance.now()
     this.ask = ask
     this.#receiver = receiver
-    this.#since = now
+    this.since = now
     this.#abort = undefined
     this.due = dueFrom(now, now, ask)
   }
@@ -73,13 +74,13 @@ export class Pending {
   }
 
   postpone(now: number): void {
-    this.due = dueFrom(now, this.#since, this.ask)
+    this.due = dueFrom(now, this.since, this.ask)
   }
 
   /** Which of its two limits it has reached, in milliseconds. */
   reached(now: number): number {
     const { idle = 0, total } = this.ask
-    return total !== undefined && now - this.#since >= total ? total : idle
+    return total !== undefined && now - this.since >= total ? total : idle
   }
 
   settle(message: ReplyMessage): void {

@@ -219,6 +219,44 @@ for (const era of ['legacy', 'modern'] as const)
     expect([spawnCount(log), overlaps()]).toEqual([2, 0])
   })
 
+test('[E8] a server that is stuck while it is called again and again is started anew', async () => {
+  const home = place()
+  const { env, log, overlaps } = watchedStarts(home.sandbox)
+  const timeouts = { health: 100, call: 400 }
+  const hub = await home.open({ servers: { ill: { ...serverCommand('plain'), env, timeouts } } })
+  await hub.as().ready()
+  const pid = await pidOf(hub, 'ill')
+  kill(pid, 'SIGSTOP')
+  const codes = new Set<string>()
+  // Never without a call under way, until one is answered again.
+  await until(() =>
+    hub
+      .as()
+      .call('ill/echo', { text: 'x' })
+      .then(
+        () => true,
+        ({ code }) => codes.add(code) && false,
+      ),
+  )
+  expect(codes).toContain('CALL_TIMEOUT')
+  expect(await pidOf(hub, 'ill')).not.toBe(pid)
+  expect([spawnCount(log), overlaps()]).toEqual([2, 0])
+})
+
+test('[E8] a server that works on one long call is left alone', async () => {
+  const home = place()
+  const own = ownServer(
+    home.sandbox,
+    '{ work: () => { const end = Date.now() + 6000; while (Date.now() < end); return "done" } }',
+  )
+  const hub = await home.open({ servers: { own: { ...own, timeouts: { health: 100 } } } })
+  await hub.as().ready()
+  const work = asked(hub, 'own/work')
+  expect(await codeOf(hub.as().call('own/work', {}, { timeout: 300 }))).toBe('CALL_TIMEOUT')
+  expect(await work).toBe('done')
+  expect(hub.servers.get('own').errors).toEqual([])
+})
+
 /** Waits until the hub knows the tool, or has forgotten it. */
 async function untilTool(hub: Hub, name: string, known: boolean): Promise<void> {
   await until(
