@@ -1,6 +1,7 @@
 // When a quiet server is asked, and what counts as an answer, on a transport that is a literal and a clock that is ours.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { Fault } from '../base/fault.ts'
 import { Health } from './health.ts'
 import { Link } from './link.ts'
 import type { Outgoing, TransportEvents } from './transport.ts'
@@ -138,6 +139,59 @@ test('[E8] a call that follows one with a short time-out has its own time', asyn
   expect(told).toEqual([])
   await pass(1_000)
   expect(await next).toBe('CALL_TIMEOUT')
+  stop()
+})
+
+const refuse =
+  (fault: Fault): React =>
+  ({ id = 0 }, _, events) =>
+    events.failed(id, fault)
+
+for (const status of [500, 502, 404, 410])
+  test(`[E8] ${status} to everything is no answer`, async () => {
+    const fault = new Fault('SERVER_UNREACHABLE', `answered ${status}`, { details: { status } })
+    const { told, stop } = await watched(refuse(fault))
+    await pass(4 * EVERY)
+    expect(told).toEqual([
+      ...[1, 2, 3].map(() => expect.stringContaining(`answered ${status}`)),
+      'CONNECTION_LOST',
+    ])
+    stop()
+  })
+
+const ANSWERS: [string, Fault][] = [
+  [
+    'an error of the protocol without an id',
+    new Fault('SERVER_ERROR', 'answered 400: no', { details: { status: 400, code: -32601 } }),
+  ],
+  ['a wish to be left alone', new Fault('SERVER_BUSY', 'too much to do', { details: { status: 429 } })],
+]
+for (const [what, fault] of ANSWERS)
+  test(`[E8] ${what} is an answer`, async () => {
+    const { told, stop } = await watched(refuse(fault))
+    await pass(4 * EVERY)
+    expect(told).toEqual(['well', 'well', 'well', 'well'])
+    stop()
+  })
+
+test('[E8] who does not know the question and says so with a bare status is asked for its tools', async () => {
+  const fault = new Fault('SERVER_UNREACHABLE', 'answered 400', { details: { status: 400 } })
+  const { told, asked, stop } = await watched(({ id = 0, method }, say, events) => {
+    if (method === 'ping') events.failed(id, fault)
+    else say({ id, result: { tools: [] } })
+  })
+  await pass(2 * EVERY)
+  expect(told).toEqual(['well', 'well'])
+  expect(asked.slice(2)).toEqual(['ping', 'tools/list', 'ping', 'tools/list'])
+  stop()
+})
+
+test('one that wants a sign-in is there, and no longer ours to use', async () => {
+  const { told, stop } = await watched(
+    refuse(new Fault('AUTH_REQUIRED', 'sign in', { details: { status: 401 } })),
+  )
+  await pass(EVERY)
+  expect(told).toEqual(['AUTH_REQUIRED'])
   stop()
 })
 

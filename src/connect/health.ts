@@ -1,5 +1,5 @@
-// Asks a quiet server now and then whether it is well. One that answers anything is; one that does not loses its tools
-// until it does.
+// Asks a quiet server now and then whether it is well. One that says anything in the words of the protocol is; one that
+// does not loses its tools until it does.
 
 import { Fault } from '../base/fault.ts'
 import type { Link } from './link.ts'
@@ -37,11 +37,11 @@ export class Health {
     for (;;) {
       await rest(this.#every, signal)
       if (signal.aborted || link.closed) return
+      const asked = performance.now()
       // A server that talks need not be asked.
-      const error =
-        performance.now() - link.lastHeard < this.#every ? undefined : await this.#ask(link).catch(asFault)
+      const error = asked - link.lastHeard < this.#every ? undefined : await this.#ask(link).catch(asFault)
       if (signal.aborted || link.closed) return
-      if (error === undefined || isAnswer(error)) {
+      if (error === undefined || isAnswer(error) || link.lastHeard > asked) {
         missed = 0
         this.#events.well(link)
       } else if (error.code === 'AUTH_REQUIRED') {
@@ -67,14 +67,17 @@ function asFault(error: unknown): Fault {
   return error instanceof Fault ? error : new Fault('SERVER_UNREACHABLE', String(error))
 }
 
-/** Over http even a refusal shows that somebody is there. */
-function isAnswer({ code, details }: Fault): boolean {
-  return code !== 'AUTH_REQUIRED' && typeof details?.['status'] === 'number'
+/** Over http an error of the protocol shows that the server is there, and so does its wish to be left alone for now. */
+function isAnswer({ code }: Fault): boolean {
+  return code === 'SERVER_ERROR' || code === 'SERVER_BUSY'
 }
 
+/** A status says only that somebody stands where the server was; what it says is what people need. */
 function silent(error: Fault, { lastHeard }: Link): Fault {
   const seconds = Math.round((performance.now() - lastHeard) / 1000)
-  return new Fault('SERVER_UNREACHABLE', `${error.server} has been silent for ${seconds} s`, {
+  const hasStatus = typeof error.details?.['status'] === 'number'
+  const message = hasStatus ? error.message : `${error.server} has been silent for ${seconds} s`
+  return new Fault('SERVER_UNREACHABLE', message, {
     server: error.server,
     hint: `run: busbar restart ${error.server}`,
     cause: error,

@@ -174,7 +174,15 @@ export class Link {
 
   /** Asks for a sign of life. Any answer is one, also an error. */
   async ping(idle: number): Promise<void> {
-    await this.ask(this.agreement.era === 'modern' ? 'server/discover' : 'ping', undefined, { idle })
+    try {
+      await this.ask(this.agreement.era === 'modern' ? 'server/discover' : 'ping', undefined, { idle })
+    } catch (error) {
+      // A bare status may mean that it does not know the question; the one for its tools it has answered before.
+      const isBare =
+        error instanceof Fault && error.code === 'SERVER_UNREACHABLE' && error.details?.['status']
+      if (!isBare || !this.offers('tools')) throw error
+      await this.ask('tools/list', undefined, { idle })
+    }
   }
 
   /** Whether the server said that it has this: `tools`, or `tools.listChanged`. */
