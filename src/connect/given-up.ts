@@ -15,6 +15,16 @@ export function overdue(server: string, { method, idle, total }: Ask, limit: num
   })
 }
 
+/** A list that has not come to its end. What came of it is not used: nobody could tell it from the whole. */
+export function unfinished(server: string, method: string, limit: number, pages: number): Fault {
+  const what = pages === 0 ? 'answer' : 'come to the end of'
+  const got = pages === 0 ? '' : ` (pages: ${pages})`
+  return new Fault('CALL_TIMEOUT', `${server} did not ${what} ${method} within ${seconds(limit)}${got}`, {
+    hint: `give it longer: timeouts.call of ${server}`,
+    server,
+  })
+}
+
 // --- internal ---
 
 function seconds(milliseconds: number): string {

@@ -11,7 +11,9 @@ import type { Asker } from './asker.ts'
 import { patiently } from './busy.ts'
 import { Channel } from './channel.ts'
 import { type List, type ListMethod, listAll, resultOf } from './definitions.ts'
+import { unfinished } from './given-up.ts'
 import { negotiate } from './negotiate.ts'
+import { inTime } from './pause.ts'
 import type { Ask, Form, Receiver } from './pending.ts'
 import type { Diagnosis, OpenTransport } from './transport.ts'
 import { Turns } from './turns.ts'
@@ -46,6 +48,8 @@ export interface LinkEvents {
 }
 
 export interface AskOptions extends Pick<Ask, 'signal' | 'idle' | 'total' | 'onNotification' | 'headers'> {}
+
+export type ListOptions = Pick<Ask, 'signal' | 'idle'>
 
 export type PassOptions = Omit<Ask, 'method' | 'params'>
 
@@ -163,13 +167,18 @@ export class Link {
     this.#channel.notify(method, params)
   }
 
-  async list(method: ListMethod, options: AskOptions = {}): Promise<List> {
-    return await listAll(this.#server, method, (cursor) =>
-      patiently(
-        () => this.ask(method, cursor === undefined ? undefined : { cursor }, options),
-        options.signal,
-      ),
-    )
+  /** `idle` is for all pages together: a server that gives one after the other must come to an end, too. */
+  async list(method: ListMethod, { idle, signal }: ListOptions = {}): Promise<List> {
+    let pages = 0
+    const work = (stop: Stop | undefined) =>
+      listAll(this.#server, method, async (cursor) => {
+        const params = cursor === undefined ? undefined : { cursor }
+        const page = await patiently(() => this.ask(method, params, { signal: stop }), stop)
+        pages += 1
+        return page
+      })
+    if (idle === undefined) return await work(signal)
+    return await inTime(idle, signal, work, () => unfinished(this.#server, method, idle, pages))
   }
 
   /** Asks for a sign of life. Any answer is one, also an error. */

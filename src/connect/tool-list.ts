@@ -1,9 +1,10 @@
 // The tools of one server: as it gave them, as it gave them the last time, and fetched again when they change.
 
+import { Fault } from '../base/fault.ts'
 import type { Stop } from '../base/stop.ts'
 import type { Era } from '../wire/era.ts'
 import { type ParamHeader, paramHeaders } from '../wire/param-headers.ts'
-import { readTools, type Tool } from './definitions.ts'
+import { type List, readTools, type Tool } from './definitions.ts'
 import type { Link } from './link.ts'
 import { type Memory, type Remembered, VERDICT_AGE } from './memory.ts'
 
@@ -11,7 +12,7 @@ export interface ToolListOptions {
   readonly server: string
   readonly identity: string
   readonly memory: Pick<Memory, 'read' | 'write'>
-  /** Milliseconds for one page. */
+  /** Milliseconds for all pages. */
   readonly deadline: number
   readonly complain: (text: string) => void
 }
@@ -80,9 +81,7 @@ export class ToolList {
   /** Fetches them; says whether they differ from what was known. */
   async fetch(link: Link, signal?: Stop): Promise<boolean> {
     this.#fetched = performance.now()
-    const list = link.offers('tools')
-      ? await link.list('tools/list', { idle: this.#options.deadline, signal })
-      : { items: [], complaints: [] }
+    const list = link.offers('tools') ? await this.#whole(link, signal) : { items: [], complaints: [] }
     const { tools, complaints } = readTools(list, link.agreement.era)
     this.#leavesOut = tools.length < list.items.length
     for (const complaint of complaints) this.#options.complain(complaint)
@@ -97,6 +96,18 @@ export class ToolList {
   }
 
   // --- internal ---
+
+  /** It belongs to the start of the server, and so does the time that it may take. */
+  async #whole(link: Link, signal: Stop | undefined): Promise<List> {
+    const { server, deadline } = this.#options
+    try {
+      return await link.list('tools/list', { idle: deadline, signal })
+    } catch (error) {
+      if (!(error instanceof Fault) || error.code !== 'CALL_TIMEOUT') throw error
+      const hint = `give it longer: timeouts.connect of ${server}`
+      throw new Fault('CONNECT_TIMEOUT', error.message, { hint, server, cause: error })
+    }
+  }
 
   #index(): void {
     this.#known = new Map(

@@ -281,6 +281,22 @@ test('[C4] many pages are read to their end; endless ones are not', async () => 
   )
 })
 
+test('[C4][C10] pages without end that come slowly fail the start in time, and hold up nobody', async () => {
+  const slow = serverCommand('endless-pages', { case: 'slow', delay: 100 })
+  const hub = await hubWith({
+    slow: { ...slow, timeouts: { connect: 1_500 } },
+    plain: serverCommand('plain'),
+  })
+  expect(hub.servers.get('slow')).toMatchObject({
+    status: 'failed',
+    error: expect.stringMatching(/did not come to the end of tools\/list within 1.5 s \(pages: \d+\)/),
+    hint: 'give it longer: timeouts.connect of slow',
+    tools: [],
+  })
+  expect(await codeOf(hub.as().call('slow/page-1'))).toBe('CONNECT_TIMEOUT')
+  expect((await hub.as().call('plain/echo', { text: 'on' })).text).toBe('on')
+})
+
 test('[D13] a server that closes its output but lives on is ended and started anew', async () => {
   const home = place()
   const { env, log, overlaps } = watchedStarts(home.sandbox)

@@ -1,4 +1,5 @@
 // Servers whose lists are long, endless, or change.
+import { setTimeout as rest } from 'node:timers/promises'
 import { face } from '../methods.mjs'
 import { schema, text } from '../protocol.mjs'
 import { tool } from './parts.mjs'
@@ -13,12 +14,13 @@ function pages() {
   return { ...plain(), tools: numbered, pageSize: 50 }
 }
 
-/** A cursor on every page: `--case same` always the same one, otherwise always a new one. */
-function endlessPages({ case: variant }) {
+/** A cursor on every page: `--case same` always the same one, otherwise always a new one; `slow` takes its time. */
+function endlessPages({ case: variant, delay }) {
   const base = plain()
   let page = 0
-  const list = (_params, call) => {
+  const list = async (_params, call) => {
     page++
+    if (variant === 'slow') await rest(delay)
     const one = tool(`page-${page}`, 'One of many', () => text('page'))
     return {
       tools: variant === 'same' ? base.tools.map(face) : [face(one)],
