@@ -286,6 +286,7 @@ export class Connection {
       expected: plan.era ?? this.#list.expected,
       // A package that has to be fetched first takes its time, once.
       deadline: this.#list.remembered === undefined ? plan.firstDeadline : plan.deadline,
+      limit: plan.limits.message,
       signal,
       events: {
         changed: (what) => this.#changed(what),

@@ -6,6 +6,8 @@ function page(result: object): ReplyMessage {
   return readMessage(Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, result }))) as ReplyMessage
 }
 
+const LIMIT = 1_000_000
+
 const tool = (name: string, inputSchema: object = { type: 'object' }) => ({ name, inputSchema })
 
 test('all pages are read, in order', async () => {
@@ -15,7 +17,7 @@ test('all pages are read, in order', async () => {
     page({ tools: [tool('c')] }),
   ]
   const asked: (string | undefined)[] = []
-  const list = await listAll('files', 'tools/list', async (cursor) => {
+  const list = await listAll('files', 'tools/list', LIMIT, async (cursor) => {
     asked.push(cursor)
     return pages.shift() as ReplyMessage
   })
@@ -24,7 +26,7 @@ test('all pages are read, in order', async () => {
 })
 
 test('a cursor that comes again ends the list, and that is said', async () => {
-  const list = await listAll('files', 'tools/list', async () =>
+  const list = await listAll('files', 'tools/list', LIMIT, async () =>
     page({ tools: [tool('a')], nextCursor: 'same' }),
   )
   expect(list.items).toHaveLength(2)
@@ -33,7 +35,7 @@ test('a cursor that comes again ends the list, and that is said', async () => {
 
 test('pages without end are cut off', async () => {
   let count = 0
-  const list = await listAll('files', 'tools/list', async () => {
+  const list = await listAll('files', 'tools/list', LIMIT, async () => {
     count += 1
     return page({ tools: [tool(`t${count}`)], nextCursor: String(count) })
   })
@@ -41,11 +43,26 @@ test('pages without end are cut off', async () => {
   expect(list.complaints).toEqual([expect.stringContaining('does not end')])
 })
 
+test('pages are too much when they are together, and then none of them counts', async () => {
+  let count = 0
+  const large = { ...tool('large'), description: 'x'.repeat(300_000) }
+  const list = listAll('files', 'tools/list', LIMIT, async () => {
+    count += 1
+    return page({ tools: [large], nextCursor: String(count) })
+  })
+  await expect(list).rejects.toMatchObject({
+    code: 'MESSAGE_TOO_LARGE',
+    message: 'files gives more than 1000000 bytes for tools/list, all pages together',
+    hint: 'raise limits.message of files',
+  })
+  expect(count).toBe(4)
+})
+
 test('an error of the server is a fault that carries its code', async () => {
   const error = readMessage(
     Buffer.from('{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no tools"}}'),
   ) as ReplyMessage
-  await expect(listAll('files', 'tools/list', async () => error)).rejects.toMatchObject({
+  await expect(listAll('files', 'tools/list', LIMIT, async () => error)).rejects.toMatchObject({
     code: 'SERVER_ERROR',
     message: 'files refused tools/list: no tools',
     details: { code: -32601 },

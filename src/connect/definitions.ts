@@ -45,17 +45,25 @@ export interface List {
   readonly complaints: readonly string[]
 }
 
-/** All pages of a list. A server whose pages never end gives what it gave so far, and that is said. */
+/**
+ * All pages of a list. A server whose pages never end gives what it gave so far, and that is said; one that gives more
+ * than `limit` bytes gives nothing.
+ */
 export async function listAll(
   server: string,
   method: ListMethod,
+  limit: number,
   ask: (cursor: string | undefined) => Promise<ReplyMessage>,
 ): Promise<List> {
   const items: unknown[] = []
+  let size = 0
   const seen = new Set<string>()
   let cursor: string | undefined
   for (let page = 1; ; page++) {
-    const result = resultOf(server, method, await ask(cursor))
+    const reply = await ask(cursor)
+    size += reply.bytes.length
+    if (size > limit) throw tooLong(server, method, limit)
+    const result = resultOf(server, method, reply)
     const part = result[MEMBER[method]]
     if (!Array.isArray(part))
       return { items, complaints: [`${method} gave ${typeof part} instead of a list`] }
@@ -116,6 +124,11 @@ function errorFault(server: string, method: string, reply: Extract<ReplyMessage,
 }
 
 // --- internal ---
+
+function tooLong(server: string, method: string, limit: number): Fault {
+  const message = `${server} gives more than ${limit} bytes for ${method}, all pages together`
+  return new Fault('MESSAGE_TOO_LARGE', message, { hint: `raise limits.message of ${server}`, server })
+}
 
 function unusable(name: string, tool: Record<string, unknown>, era: Era): string | undefined {
   // It would be judged as that request, which nobody is asked about.

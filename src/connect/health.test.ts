@@ -41,6 +41,7 @@ async function watched(react: React) {
     deadline: 10_000,
     signal: stop.signal,
     handlers: {},
+    limit: 100_000,
     scrub: (text) => text,
     open: (given) => {
       events = given

@@ -27,6 +27,7 @@ async function connect(options: Pick<LinkOptions, 'open'> & Partial<LinkOptions>
     deadline: 10_000,
     signal: new AbortController().signal,
     handlers: {},
+    limit: LIMIT,
     scrub: (text) => text,
     events: { changed: ignore, notification: ignore, oddity: ignore, closed: ignore },
     ...options,

@@ -33,6 +33,8 @@ export interface LinkOptions {
   readonly deadline: number
   readonly signal: AbortSignal
   readonly handlers: Handlers
+  /** Bytes a list may have, all pages together. */
+  readonly limit: number
   /** Takes the server's secrets out of a text. */
   readonly scrub: (text: string) => string
   readonly events: LinkEvents
@@ -57,19 +59,16 @@ export class Link {
   readonly #server: string
   readonly #channel: Channel
   readonly #meta: string
+  readonly #limit: number
   readonly agreement: Agreement
   /** Who we are to the server. */
   readonly client: Implementation
 
-  private constructor(
-    server: string,
-    channel: Channel,
-    agreement: Agreement,
-    client: Implementation,
-    capabilities: object,
-  ) {
+  private constructor({ server, client, limit }: LinkOptions, opened: Opened) {
+    const { channel, agreement, capabilities } = opened
     this.#server = server
     this.#channel = channel
+    this.#limit = limit
     this.agreement = agreement
     this.client = client
     // Open at its end, so that a progress token can follow.
@@ -79,8 +78,7 @@ export class Link {
 
   /** Connects, with the second tries that some servers need. Never are two processes alive at a time. */
   static async connect(options: LinkOptions): Promise<Link> {
-    const { channel, agreement, capabilities } = await openWith(options)
-    return new Link(options.server, channel, agreement, options.client, capabilities)
+    return new Link(options, await openWith(options))
   }
 
   get lastHeard(): number {
@@ -171,7 +169,7 @@ export class Link {
   async list(method: ListMethod, { idle, signal }: ListOptions = {}): Promise<List> {
     let pages = 0
     const work = (stop: Stop | undefined) =>
-      listAll(this.#server, method, async (cursor) => {
+      listAll(this.#server, method, this.#limit, async (cursor) => {
         const params = cursor === undefined ? undefined : { cursor }
         const page = await patiently(() => this.ask(method, params, { signal: stop }), stop)
         pages += 1

@@ -4,6 +4,8 @@ import { expect, test } from 'vitest'
 import { Link } from './link.ts'
 import type { OpenTransport } from './transport.ts'
 
+const LIMIT = 100_000
+
 /** A server whose pages are as told: each after so many milliseconds, with so many letters, and always another one. */
 async function endless({ delay, letters }: { delay: number; letters: number }) {
   const asked: string[] = []
@@ -37,6 +39,7 @@ async function endless({ delay, letters }: { delay: number; letters: number }) {
     deadline: 10_000,
     signal: new AbortController().signal,
     handlers: {},
+    limit: LIMIT,
     scrub: (text) => text,
     events: { changed: ignore, notification: ignore, oddity: ignore, closed: ignore },
   })
@@ -62,6 +65,15 @@ test('[C4] a list of which not even a page comes is told as that', async () => {
   await expect(link.list('tools/list', { idle: 20 })).rejects.toMatchObject({
     message: 'files did not answer tools/list within 20 ms',
   })
+})
+
+test('[C4] all pages together have the size of one message', async () => {
+  const { link, asked } = await endless({ delay: 0, letters: 40_000 })
+  await expect(link.list('tools/list', { idle: 10_000 })).rejects.toMatchObject({
+    code: 'MESSAGE_TOO_LARGE',
+    hint: 'raise limits.message of files',
+  })
+  expect(asked.filter((method) => method === 'tools/list')).toHaveLength(3)
 })
 
 test('[C4] who waits for a list may stop waiting', async () => {

@@ -106,6 +106,7 @@ function connect(far: Far, handlers: Handlers = {}): Promise<Link> {
     deadline: 5000,
     signal: new AbortController().signal,
     handlers,
+    limit: 1_000_000,
     scrub: (text) => text,
     events: {
       changed: () => undefined,
