@@ -151,7 +151,7 @@ export class Hub {
       trouble,
     }
     this.#context = context
-    this.surfaces = new Surfaces(context)
+    this.surfaces = new Surfaces(context, this.places, this.#emit)
     for (const tool of ownTools(context, this)) this.#registry.register(tool)
     const { models, hooks } = options
     this.conversations = new HubConversations({

@@ -3,8 +3,8 @@
 
 import { isRecord } from '../base/record.ts'
 import { type Effort, UriTemplate } from '../base/uri-template.ts'
+import type { Part } from './kept-list.ts'
 import type { Item } from './request.ts'
-import type { Part } from './surface-lists.ts'
 
 /** Something that a server calls by a name or a URI of its own. */
 export interface Origin {

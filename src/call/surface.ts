@@ -1,6 +1,7 @@
 // What one agent sees of all its servers as if they were one: tools and prompts by names that say whose they are,
 // resources by their URIs. The way back from each leads to a server; whether it may be used is decided on the call path.
 
+import type { Places } from '../base/places.ts'
 import { isRecord } from '../base/record.ts'
 import type { Stop } from '../base/stop.ts'
 import type { Connection } from '../connect/connection.ts'
@@ -11,9 +12,10 @@ import { pairOf } from '../registry/names.ts'
 import { type Target, verdictOn } from './admit.ts'
 import type { CallContext } from './context.ts'
 import { searchHint } from './find-tools.ts'
+import { LISTS, type ListKind, type Part } from './kept-list.ts'
 import { joinInstructions } from './surface-instructions.ts'
 import { Combined, type Listing, type Merged, mergePrompts, mergeUris, originOf } from './surface-items.ts'
-import { FRESH, LISTS, type ListKind, type Part, ServerLists } from './surface-lists.ts'
+import { FRESH, type ListChange, ServerLists } from './surface-lists.ts'
 import { type ToolsPage, toolsPage } from './surface-tools.ts'
 import { isForAll, type View } from './view.ts'
 
@@ -25,9 +27,10 @@ export class Surfaces {
   /** What each was listed when it was last told that this changed, or first asked. */
   readonly #listed = new Map<string, Buffer>()
 
-  constructor(context: CallContext) {
+  /** `tell`: hears of lists that changed without their server saying so. */
+  constructor(context: CallContext, places: Places, tell: (change: ListChange) => void) {
     this.#context = context
-    this.#lists = new ServerLists(context.manager)
+    this.#lists = new ServerLists(context.manager, places, tell)
   }
 
   /** To be told before anybody else. */
@@ -87,6 +90,10 @@ export class Surface {
         const said = details.filter((detail) => capability[detail] === true)
         all[name] = { ...all[name], ...Object.fromEntries(said.map((detail) => [detail, true])) }
       }
+    // Likewise; and who is told that there are none never asks, also when they come.
+    for (const { capability } of Object.values(LISTS))
+      if (all[capability] || this.#servers(CAPABILITIES[capability].method).some(isUnknown))
+        all[capability] = { ...all[capability], listChanged: true }
     const tasks = this.#servers('tasks/get').map(({ agreement }) => agreement?.capabilities['tasks'])
     const offered = tasks.filter(isRecord).filter(({ requests }) => isRecord(requests))
     // Of each alone, by its number; a list of all of them there is not.
@@ -247,13 +254,17 @@ function addressed(name: string): Target | undefined {
     : undefined
 }
 
+function isUnknown({ agreement }: Connection): boolean {
+  return agreement === undefined
+}
+
 /** Milliseconds. */
 const SETTLE = 2_000
 
 /** What can be passed on: the request that uses it, and what may be said of it. */
 const CAPABILITIES = {
-  prompts: { method: 'prompts/get', details: ['listChanged'] },
-  resources: { method: 'resources/read', details: ['listChanged', 'subscribe'] },
+  prompts: { method: 'prompts/get', details: [] },
+  resources: { method: 'resources/read', details: ['subscribe'] },
   completions: { method: 'completion/complete', details: [] },
   logging: { method: 'logging/setLevel', details: [] },
 } as const

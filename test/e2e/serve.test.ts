@@ -1,8 +1,6 @@
 // `busbar serve --stdio`: the gateway for clients that start what they talk to.
 
-import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { Client as ClientV2 } from '@modelcontextprotocol/client'
 import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio'
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
@@ -11,17 +9,10 @@ import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { expect, onTestFinished, test } from 'vitest'
 import { serverCommand } from '../servers/start.ts'
 import { processesOf } from '../services/processes.ts'
-import { BINARY, type Sandbox } from './cli.ts'
 import { AGENTS, type Answer, ownServer, place, TOKEN, until, up } from './hub.ts'
+import { INITIALIZE, INITIALIZED, lines, starting } from './lines.ts'
 import { ASKING, ASKING_TOOLS } from './wire-client.ts'
 
-const INITIALIZE = {
-  jsonrpc: '2.0',
-  id: 1,
-  method: 'initialize',
-  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'lines', version: '1' } },
-}
-const INITIALIZED = { jsonrpc: '2.0', method: 'notifications/initialized' }
 const LIST = { jsonrpc: '2.0', id: 2, method: 'tools/list' }
 const echo = (id: unknown, message: string) => ({
   jsonrpc: '2.0',
@@ -31,57 +22,6 @@ const echo = (id: unknown, message: string) => ({
 })
 
 const config = { servers: { plain: serverCommand('plain') }, agents: AGENTS }
-
-/** How a client starts it. */
-function starting(sandbox: Sandbox, given: object, more: string[] = []) {
-  const file = sandbox.write('team.json', JSON.stringify(given))
-  return {
-    command: process.execPath,
-    args: [BINARY, 'serve', '--stdio', '--config', file, '--trust', ...more],
-    cwd: sandbox.project,
-    env: sandbox.env({ BUSBAR_TOKEN: TOKEN }),
-  }
-}
-
-interface Lines {
-  readonly child: ChildProcess
-  send(...messages: object[]): void
-  /** The next line, which is a message or the test fails. */
-  next(): Promise<Answer>
-  /** Lines until one that fits. */
-  find(fits: (message: Answer) => boolean): Promise<Answer>
-}
-
-function lines(sandbox: Sandbox, given: object, token: string | undefined = TOKEN): Lines {
-  const { args } = starting(sandbox, given)
-  const child = sandbox.start(args.slice(1), { env: { BUSBAR_TOKEN: token } })
-  onTestFinished(async () => {
-    child.stdin?.end()
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'close')
-  })
-  if (!child.stdout) throw new Error('no output')
-  const read = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-  const next = async () => {
-    const { value, done } = await read.next()
-    if (done) throw new Error('nothing more came')
-    const message = JSON.parse(value)
-    expect(message.jsonrpc).toBe('2.0')
-    return message
-  }
-  return {
-    child,
-    send: (...messages) => {
-      for (const message of messages) child.stdin?.write(`${JSON.stringify(message)}\n`)
-    },
-    next,
-    find: async (fits) => {
-      for (;;) {
-        const message = await next()
-        if (fits(message)) return message
-      }
-    },
-  }
-}
 
 test('[B1] without a gateway it runs the servers itself, answers what was asked before the end, and leaves nothing', async () => {
   const { sandbox } = place()

@@ -154,3 +154,84 @@ test('[C10] a server that was never seen is waited for, one that is known is not
   first.release()
   await back
 })
+
+test('[C10] lists wait for a server that starts, known or not, and together no longer than 2 s', async () => {
+  const { open: openHub } = place()
+  const one = new Scripted({ prompts: [{ name: 'greet' }], resources: [{ uri: 'a:1', name: 'a' }] })
+  const hub = await openHub({ servers: { one: one.entry }, agents: ADA })
+  await hub.as().ready()
+  one.mute.add('initialize')
+  const back = hub.servers.reconnect('one')
+  await until(() => one.times('initialize') === 2)
+  const listed = Promise.all([surfaceOf(hub).prompts(), surfaceOf(hub).resources()])
+  one.release()
+  expect((await listed).map(({ items, leftOut }) => [items.length, leftOut])).toEqual([
+    [1, []],
+    [1, []],
+  ])
+  await back
+  one.mute.add('initialize')
+  const again = hub.servers.reconnect('one')
+  await until(() => one.times('initialize') === 3)
+  const since = performance.now()
+  await surfaceOf(hub).prompts()
+  const { items, leftOut } = await surfaceOf(hub).resources()
+  expect(performance.now() - since).toBeLessThan(3_500)
+  expect([items.length, leftOut]).toEqual([1, [{ server: 'one', reason: 'one is still starting' }]])
+  one.release()
+  await again
+})
+
+test('[B15] who was given a list without a server that came later, or lost it, is told, and nobody twice', async () => {
+  const { open: openHub } = place()
+  const late = new Scripted({ prompts: [{ name: 'greet' }], resources: [] })
+  late.mute.add('initialize')
+  const hub = await openHub({ servers: { late: late.entry }, agents: ADA })
+  const told: string[] = []
+  hub.on((event) => {
+    if (event.type === 'list-change') told.push(`${event.server} ${event.list}`)
+  })
+  expect(surfaceOf(hub).capabilities()).toMatchObject({
+    prompts: { listChanged: true },
+    resources: { listChanged: true },
+  })
+  expect((await surfaceOf(hub).prompts()).items).toEqual([])
+  expect((await surfaceOf(hub).resources()).items).toEqual([])
+  late.release()
+  // There still are no resources.
+  await until(() => told.length > 0)
+  await until(async () => (await surfaceOf(hub).prompts()).items.length === 1)
+  expect(told).toEqual(['late prompts'])
+  late.script.prompts = [{ name: 'greet' }, { name: 'part' }]
+  late.tell('prompts')
+  await until(async () => (await surfaceOf(hub).prompts()).items.length === 2)
+  expect(told).toEqual(['late prompts', 'late prompts'])
+  // The same after a restart is nothing new.
+  await hub.servers.reconnect('late')
+  await until(async () => (await surfaceOf(hub).prompts()).leftOut.length === 0)
+  expect(told).toHaveLength(2)
+  await hub.servers.toggle('late', false)
+  await until(() => told.length === 3)
+  expect((await surfaceOf(hub).prompts()).items).toEqual([])
+  await hub.servers.toggle('late', true)
+  await until(() => told.length === 4)
+  expect((await surfaceOf(hub).prompts()).items).toHaveLength(2)
+})
+
+test('[B15] what a server that calls start has listed once is known in the next run', async () => {
+  const { open: openHub } = place()
+  const lazy = { ...serverCommand('plain'), start: 'lazy' } as HubServer
+  const config = { servers: { lazy }, agents: ADA }
+  const first = await openHub(config)
+  await first.servers.connect('lazy')
+  await first.close()
+  // It is known to have some, and nobody has asked which: once it is started for that.
+  const second = await openHub(config)
+  expect((await surfaceOf(second).prompts()).items).toMatchObject([{ name: 'mcp__lazy__greet' }])
+  expect((await surfaceOf(second).resources()).items).toHaveLength(2)
+  await second.close()
+  const third = await openHub(config)
+  expect((await surfaceOf(third).prompts()).items).toMatchObject([{ name: 'mcp__lazy__greet' }])
+  expect((await surfaceOf(third).resources()).items).toHaveLength(2)
+  expect(third.servers.get('lazy').state).toBe('idle')
+})
