@@ -18,7 +18,7 @@ import type { Memory } from './memory.ts'
 import { OlderLink } from './older.ts'
 import { abortable, pause } from './pause.ts'
 import type { Plan } from './plan.ts'
-import { Refresh } from './refresh.ts'
+import { Refreshes } from './refresh.ts'
 import { reportOf } from './report.ts'
 import { faultOf, isHopeless, isOffered, linkOf, offFault, type State, tokenOf } from './state.ts'
 import { Journal, type ServerStatus } from './status.ts'
@@ -35,7 +35,7 @@ export class Connection {
   readonly #list: ToolList
   readonly #events: ConnectionEvents
   readonly #journal = new Journal()
-  readonly #refresh: Refresh
+  readonly #refresh: Refreshes
   readonly #health: Health
   #state: State = { kind: 'idle' }
   #attempt: Promise<Link> | undefined
@@ -66,7 +66,10 @@ export class Connection {
       complain: (text) => this.#journal.error(text),
     })
     this.#older = new OlderLink(plan.name, () => this.#linkOptions(this.#stop.signal))
-    this.#refresh = new Refresh(() => this.#fetchTools())
+    this.#refresh = new Refreshes(async (list) => {
+      if (list === 'tools') await this.#fetchTools()
+      else if (this.#state.kind !== 'closed') this.#events.lists(this, list)
+    })
     this.#health = new Health(plan.health, plan.timeouts.call, {
       unwell: (link, error) => this.#unwell(link, error),
       well: (link) => this.#well(link),
@@ -289,7 +292,7 @@ export class Connection {
       limit: plan.limits.message,
       signal,
       events: {
-        changed: (what) => this.#changed(what),
+        changed: (list) => this.#refresh.ask(list),
         notification: (message) => this.#events.notification(this, message),
         oddity: (text) => this.#journal.oddity(text),
         closed: (fault) => this.#lost(fault, signal),
@@ -312,7 +315,7 @@ export class Connection {
     this.#set({ kind: 'connected', link, since: now })
     this.#events.tools(this)
     this.#health.watch(link, signal)
-    void keepListening(link, signal, (list) => this.#changed(list))
+    void keepListening(link, signal, (list) => this.#refresh.ask(list))
   }
 
   async #fetchTools(): Promise<void> {
@@ -323,11 +326,6 @@ export class Connection {
     } catch (error) {
       this.#journal.error(error instanceof Error ? error.message : String(error))
     }
-  }
-
-  #changed(what: 'tools' | 'resources' | 'prompts'): void {
-    if (what === 'tools') this.#refresh.ask()
-    else this.#events.lists(this, what)
   }
 
   #unwell(link: Link, error: Fault): void {
@@ -342,7 +340,7 @@ export class Connection {
     if (this.#state.kind !== 'unwell' || this.#state.link !== link) return
     this.#set({ kind: 'connected', link, since: this.#state.since })
     this.#events.tools(this)
-    this.#refresh.ask()
+    this.#refresh.ask('tools')
   }
 
   /** The transport is gone under a live connection: try again, later and later. */

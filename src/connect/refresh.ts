@@ -2,7 +2,27 @@
 
 const SPACING = 200
 
-export class Refresh {
+type ListName = 'tools' | 'resources' | 'prompts'
+
+/** The same for each of a server's lists, one apart from the other. */
+export class Refreshes {
+  readonly #lists: Readonly<Record<ListName, Refresh>>
+
+  /** `fetch` must not throw. */
+  constructor(fetch: (list: ListName) => Promise<void>) {
+    this.#lists = {
+      tools: new Refresh(() => fetch('tools')),
+      resources: new Refresh(() => fetch('resources')),
+      prompts: new Refresh(() => fetch('prompts')),
+    }
+  }
+
+  ask(list: ListName): void {
+    this.#lists[list].ask()
+  }
+}
+
+class Refresh {
   readonly #fetch: () => Promise<void>
   #running = false
   #again = false

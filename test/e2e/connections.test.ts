@@ -250,6 +250,28 @@ globalThis.seen = (method) => { if (method === 'tools/list') lists++ }`,
   expect(await asked(hub, 'own/lists')).toBeLessThanOrEqual(before + 8)
 })
 
+test('[C4] a storm of changed resources and prompts is told a handful of times', async () => {
+  const home = place()
+  const own = ownServer(
+    home.sandbox,
+    `{
+  storm: (_, say) => {
+    for (let n = 0; n < 2000; n++)
+      for (const list of ['resources', 'prompts']) say({ method: \`notifications/\${list}/list_changed\` })
+  },
+}`,
+  )
+  const told: HubEvent[] = []
+  const hub = await home.open({ servers: { own } }, { onEvent: (event) => told.push(event) })
+  await hub.as().ready()
+  await hub.as().call('own/storm')
+  const of = (list: string) => told.filter((event) => event.type === 'list-change' && event.list === list)
+  // The first is told at once, and the last not sooner than it was said.
+  await until(() => of('resources').length > 1 && of('prompts').length > 1)
+  await hub.as().call('own/storm')
+  expect(of('resources').length + of('prompts').length).toBeLessThan(20)
+})
+
 test('[C4] a storm of changes over http costs a handful of lists, and calls go on', async () => {
   const { url, requests } = await between((await startServer('storm', { era: 'modern' })).url)
   const hub = await hubWith({ storm: { url } })
