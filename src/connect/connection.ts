@@ -20,7 +20,7 @@ import { abortable, pause } from './pause.ts'
 import type { Plan } from './plan.ts'
 import { Refreshes } from './refresh.ts'
 import { reportOf } from './report.ts'
-import { faultOf, isHopeless, isOffered, linkOf, offFault, type State, tokenOf } from './state.ts'
+import { faultOf, isDoubtful, isHopeless, isOffered, linkOf, offFault, type State, tokenOf } from './state.ts'
 import { Journal, type ServerStatus } from './status.ts'
 import { type KnownTool, ToolList } from './tool-list.ts'
 
@@ -277,7 +277,9 @@ export class Connection {
       await this.#adopt(link, signal)
       return link
     } catch (error) {
-      throw this.#fail(error, signal)
+      const fault = this.#fail(error, signal)
+      if (isDoubtful(fault)) this.#list.doubt()
+      throw fault
     }
   }
 

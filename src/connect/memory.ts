@@ -12,7 +12,7 @@ import type { Definitions } from './definitions.ts'
 export interface Remembered {
   readonly agreement: Agreement
   readonly definitions: Definitions
-  /** When it was last connected, in milliseconds since 1970. */
+  /** When it was last connected, in milliseconds since 1970; 0 when it has failed to start since then. */
   readonly at: number
 }
 

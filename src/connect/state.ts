@@ -56,6 +56,16 @@ export function isHopeless({ code }: Fault): boolean {
   return code === 'SPAWN_FAILED' || code === 'SANDBOX_ABSENT' || code === 'ADDRESS_REFUSED'
 }
 
+/** Whether a start may have failed because the server speaks another era than the last time. */
+export function isDoubtful({ code }: Fault): boolean {
+  return (
+    code === 'CONNECT_TIMEOUT' ||
+    code === 'CONNECTION_LOST' ||
+    code === 'MESSAGE_INVALID' ||
+    code === 'SERVER_UNREACHABLE'
+  )
+}
+
 /** Another value when there is another token to sign with. */
 export function tokenOf({ accounts, account }: Plan): unknown {
   return accounts.version(account)

@@ -2,7 +2,9 @@
 
 import { Fault } from '../base/fault.ts'
 import type { Environment } from '../base/places.ts'
+import { isRecord } from '../base/record.ts'
 import { messagesIn } from '../wire/batch.ts'
+import { withoutMark } from '../wire/byte-mark.ts'
 import { idOfCut } from '../wire/ends.ts'
 import { type LineEvents, LineReader, oneLine } from '../wire/lines.ts'
 import { rest } from './pause.ts'
@@ -98,9 +100,22 @@ class StdioTransport implements Transport, LineEvents {
     // Servers print banners. A message begins with a brace, so nothing else has to be read.
     const first = bytes[0]
     if (first === 0x7b || first === 0x20 || first === 0x09) this.#events.message(bytes)
-    else if (first === 0x5b) this.#batch(bytes)
-    else if (bytes.toString('latin1', 0, 256).trim() !== '')
-      this.#events.noise(bytes.toString('utf8', 0, 256))
+    else if (first === 0x5b && bytes.at(-1) !== 0x7d) this.#batch(bytes)
+    else this.#unclean(bytes)
+  }
+
+  /** What was printed without a line end stands before the next message, and so does a byte order mark. */
+  #unclean(bytes: Buffer): void {
+    const clean = withoutMark(bytes)
+    if (clean.length === 0) return
+    if (clean !== bytes) {
+      this.line(clean)
+      return
+    }
+    const start = answerStart(bytes)
+    const noise = bytes.toString('utf8', 0, Math.min(start ?? NOISE, NOISE))
+    if (noise.trim() !== '') this.#events.noise(noise)
+    if (start !== undefined) this.#events.message(bytes.subarray(start))
   }
 
   oversized(size: number, head: Buffer, tail: Buffer): void {
@@ -111,7 +126,7 @@ class StdioTransport implements Transport, LineEvents {
   #batch(bytes: Buffer): void {
     for (const part of messagesIn(bytes))
       if (part.includes(0x7b)) this.#events.message(part)
-      else this.#events.noise(part.toString('utf8', 0, 256))
+      else this.#events.noise(part.toString('utf8', 0, NOISE))
   }
 
   /** A process that ends closes its output first; how it ended is known a moment later. */
@@ -139,3 +154,21 @@ class StdioTransport implements Transport, LineEvents {
 }
 
 const NEW_LINE = Buffer.from('\n')
+/** Bytes that are shown of what is no message. */
+const NOISE = 256
+
+/**
+ * Where an answer begins that has something before it. Only a whole answer is taken for one: a log that repeats what it
+ * was asked would else be a question to us.
+ */
+function answerStart(bytes: Buffer): number | undefined {
+  const start = bytes.indexOf(0x7b)
+  if (start < 0 || !bytes.includes('"jsonrpc"', start)) return undefined
+  try {
+    const message: unknown = JSON.parse(bytes.toString('utf8', start))
+    if (!isRecord(message) || message['jsonrpc'] !== '2.0' || 'method' in message) return undefined
+    return 'result' in message || 'error' in message ? start : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -78,6 +78,12 @@ export class ToolList {
     return remembered && Date.now() - remembered.at < VERDICT_AGE ? remembered.agreement.era : undefined
   }
 
+  /** It did not start as it was expected to: the next time it is asked which era it speaks. Its tools stay known. */
+  doubt(): void {
+    if (this.#remembered !== undefined && this.expected !== undefined)
+      this.#remember({ ...this.#remembered, at: 0 })
+  }
+
   /** Fetches them; says whether they differ from what was known. */
   async fetch(link: Link, signal?: Stop): Promise<boolean> {
     this.#fetched = performance.now()
@@ -91,7 +97,7 @@ export class ToolList {
     this.#given = true
     this.#text = text
     this.#index()
-    this.#remember(link)
+    this.#remember({ agreement: link.agreement, definitions: { tools }, at: Date.now() })
     return differs
   }
 
@@ -118,11 +124,11 @@ export class ToolList {
     )
   }
 
-  #remember(link: Link): void {
+  #remember(remembered: Remembered): void {
     const { memory, server, identity, complain } = this.#options
-    this.#remembered = { agreement: link.agreement, definitions: { tools: this.#tools }, at: Date.now() }
+    this.#remembered = remembered
     try {
-      memory.write(server, identity, this.#remembered)
+      memory.write(server, identity, remembered)
     } catch (error) {
       // A full disk must not cost a connection.
       complain(`could not be remembered: ${error instanceof Error ? error.message : error}`)

@@ -1,5 +1,7 @@
 // Server-sent events, read and written. The reader copies each large event once and gives up on one over the limit.
 
+import { MARK } from './byte-mark.ts'
+
 interface ServerEvent {
   readonly event: string
   readonly data: Buffer
@@ -176,7 +178,6 @@ const SPACE = 0x20
 const ENDS = 4096
 const LINE_COST = 64
 const NEW_LINE = Buffer.from('\n')
-const MARK = Buffer.from('\ufeff')
 
 /** The first and the last bytes of something too large. */
 class Ends {

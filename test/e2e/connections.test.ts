@@ -65,6 +65,46 @@ globalThis.seen = (method) => appendFileSync(${JSON.stringify(heard)}, method + 
   }
 })
 
+for (const [what, before] of [
+  ['a banner without a line end', 'Server ready... '],
+  ['a byte order mark', '\ufeff'],
+])
+  test(`[C4][D13] ${what} before the first message costs no message, whatever is remembered`, async () => {
+    const home = place()
+    const own = ownServer(
+      home.sandbox,
+      '{ hello: () => 1 }',
+      `process.stdout.write(${JSON.stringify(before)})`,
+    )
+    for (const round of ['first', 'second', 'third']) {
+      const hub = await home.open({ servers: { own: { ...own, timeouts: { connect: 5_000 } } } })
+      await hub.as().ready()
+      expect([round, hub.servers.get('own').status]).toEqual([round, 'connected'])
+      await hub.close()
+    }
+  })
+
+test('[C4] a server that does not start with what is remembered of it is asked anew', async () => {
+  const home = place()
+  const own = ownServer(
+    home.sandbox,
+    '{ hello: () => 1 }',
+    `let asked = false
+globalThis.seen = (method) => { asked ||= method === 'server/discover' }
+const result = { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'own', version: '1' } }
+globalThis.methods = { initialize: () => asked ? result : new Promise(() => undefined) }`,
+  )
+  const servers = { own: { ...own, timeouts: { connect: 1_000 } } }
+  const seen: string[] = []
+  for (let round = 0; round < 3; round++) {
+    const hub = await home.open({ servers })
+    await hub.as().ready()
+    seen.push(hub.servers.get('own').status)
+    await hub.close()
+  }
+  expect(seen).toEqual(['connected', 'failed', 'connected'])
+})
+
 test('[E7] tools are known before the server is up, and the first call starts it', async () => {
   const home = place()
   const log = home.sandbox.path('starts')

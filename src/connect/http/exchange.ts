@@ -2,6 +2,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import { messagesIn } from '../../wire/batch.ts'
+import { withoutMark } from '../../wire/byte-mark.ts'
 import { EventReader } from '../../wire/events.ts'
 import type { AnswerHeaders } from '../../wire/http-answer.ts'
 import { headerLines } from '../../wire/http-request.ts'
@@ -313,7 +314,7 @@ export class Exchange implements Asker {
     const [first] = this.#parts
     const whole = this.#parts.length === 1 && first ? first : Buffer.concat(this.#parts)
     this.#parts = []
-    return whole
+    return withoutMark(whole)
   }
 
   #end(): void {

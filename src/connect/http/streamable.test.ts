@@ -23,6 +23,18 @@ const echo: Handler = (hit, response) => {
   else json(response, result(hit.message.id))
 }
 
+for (const [status, value] of [
+  [200, { result: { a: 1 } }],
+  [400, { error: { code: -32601, message: 'no' } }],
+] as const)
+  test(`a byte order mark before an answer with ${status} is left out`, async () => {
+    const { transport, told } = await start(({ message: { id } }, response) =>
+      json(response, `\ufeff${JSON.stringify({ jsonrpc: '2.0', id, ...value })}`, status),
+    )
+    transport.send(message(1, 'tools/list'))
+    expect(await told.reply(1)).toMatchObject(value)
+  })
+
 test('a modern request repeats in headers what it is about, configured headers first', async () => {
   const headers = { Authorization: 'Bearer t', Accept: 'text/html', 'MCP-Session-Id': 'x', 'X-Own': '1' }
   const { rig, transport, told } = await start(echo, { headers })
