@@ -19,7 +19,7 @@ import type { CallContext } from './context.ts'
 import { ownInstance } from './own-instance.ts'
 import { passOn } from './pass-on.ts'
 import { type Asking, Passage, type Terms, unmetered } from './passage.ts'
-import { CallResult, recordReply } from './result.ts'
+import { CallResult, recordReply, refuseOther } from './result.ts'
 import { findRoute, type OwnRoute, type Route, recheck } from './route.ts'
 import { tariffFor } from './tariff.ts'
 import { termsFor } from './terms.ts'
@@ -90,7 +90,7 @@ export async function forward(
         // Asked by its client's own rules: the call comes again, and is still the one that a person allowed.
         if (admission.allowed && link.agreement.era === 'modern' && asksFirst(method, reply))
           await admission.allowed.giveBack()
-        sound(reply)
+        sound(server, reply)
         if (passage) recordReply(passage, reply, () => new CallResult(server, reply).text)
         await passage?.written()
         return { reply, era: link.agreement.era }
@@ -208,11 +208,10 @@ async function admitted(
 }
 
 /** Reads a small answer through, so that a broken one becomes an error here and not in the client. */
-function sound(answer: ReplyMessage): void {
-  if (answer.bytes.length >= LARGE || isWhole(answer)) return
-  const result = find(answer.members, 'result')
-  if (result && answer.bytes[result.start] !== 0x7b)
-    throw new Fault('MESSAGE_INVALID', 'the server answered with a result that is no object')
+function sound(server: string, answer: ReplyMessage): void {
+  // Whoever looks at its members reads it.
+  if (answer.bytes.length < LARGE && !isWhole(answer)) find(answer.members, 'result')
+  refuseOther(server, answer)
 }
 
 /** The arguments as they came; a call without any has none to check. */

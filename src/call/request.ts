@@ -10,7 +10,7 @@ import { askPerson } from './approve.ts'
 import type { CallContext } from './context.ts'
 import { withInstance } from './own-instance.ts'
 import { type Asking, Passage, type Terms } from './passage.ts'
-import { recordReply } from './result.ts'
+import { recordReply, refuseOther } from './result.ts'
 import { tariffFor } from './tariff.ts'
 import { termsFor } from './terms.ts'
 
@@ -46,6 +46,7 @@ export async function request(
     const reply = await withInstance(connection, asking, sending, (own) =>
       send(own, sending, context.handlers),
     )
+    refuseOther(server, reply)
     recordReply(passage, reply, () => '')
     await passage.written()
     return resultOf(server, method, reply)

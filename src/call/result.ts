@@ -1,8 +1,17 @@
 // What a call gives: bytes for whom passes them on, data for whom looks at it, read at most once.
 
 import { Fault } from '../base/fault.ts'
+import { isRecord } from '../base/record.ts'
 import type { WriteWaiting } from '../record/recorder.ts'
-import { errorOf, isPlain, memberValue, mentions, type ReplyMessage, slice } from '../wire/message.ts'
+import {
+  errorOf,
+  hasObject,
+  isPlain,
+  memberValue,
+  mentions,
+  type ReplyMessage,
+  slice,
+} from '../wire/message.ts'
 import type { Passage } from './passage.ts'
 
 /** A result as MCP defines it; members that Busbar does not know are there too. */
@@ -51,9 +60,10 @@ export class CallResult {
 
   /** All text of it, one after the other. */
   get text(): string {
-    const { content } = this.json()
-    return (Array.isArray(content) ? content : [])
-      .flatMap((part) => (part?.type === 'text' && typeof part.text === 'string' ? [part.text] : []))
+    return partsOf(this.json().content)
+      .flatMap((part) =>
+        isRecord(part) && part['type'] === 'text' && typeof part['text'] === 'string' ? [part['text']] : [],
+      )
       .join('\n')
   }
 
@@ -63,7 +73,7 @@ export class CallResult {
    */
   forModel({ limit }: { readonly limit?: number } = {}): string {
     const { content, structuredContent } = this.json()
-    const parts = (Array.isArray(content) ? content : []).map(partText)
+    const parts = partsOf(content).map(partText)
     const text =
       parts.length === 0 && structuredContent !== undefined
         ? JSON.stringify(structuredContent)
@@ -75,18 +85,37 @@ export class CallResult {
     return this.#shown.text
   }
 
-  /** @internal Writes down what came of the call. */
+  /** @internal Writes down what came of the call. Throws when that is no result. */
   recordTo(passage: Passage, waiting?: WriteWaiting): void {
+    refuseOther(this.#server, this.#reply)
     recordReply(passage, this.#reply, () => this.text, waiting)
   }
 
   #read(reply: ReplyMessage): ToolResult {
-    const result = memberValue(reply, 'result')
-    if (typeof result === 'object' && result !== null) return result as ToolResult
-    throw new Fault('MESSAGE_INVALID', `${this.#server} answered with something that is no result`, {
-      server: this.#server,
-    })
+    refuseOther(this.#server, reply)
+    // An object: that was just seen.
+    return memberValue(reply, 'result') as ToolResult
   }
+}
+
+/** Throws for what has a result that MCP does not know: text, a list, null. */
+export function refuseOther(server: string, reply: ReplyMessage): void {
+  if (reply.kind === 'error' || hasObject(reply)) return
+  throw new Fault('MESSAGE_INVALID', `${server} answered with a result that is no object`, {
+    hint: 'that is a mistake in the server; whether it did what it was asked is not known',
+    server,
+  })
+}
+
+/** The parts of a content, whatever they are; one that is no list is its only part. */
+export function partsOf(content: unknown): readonly unknown[] {
+  if (Array.isArray(content)) return content
+  return content === undefined || content === null ? [] : [content]
+}
+
+/** What stands for a part that MCP does not know: what it is. */
+export function oddPart(part: unknown): string {
+  return `[no content that can be shown: ${JSON.stringify(part)}]`
 }
 
 /** Writes down an answer. It is read only where it may say that the tool failed. */
@@ -120,14 +149,15 @@ function saysError(reply: ReplyMessage): boolean {
   return typeof result === 'object' && result !== null && (result as ToolResult).isError === true
 }
 
-function partText(part: Readonly<Record<string, unknown>>): string {
-  const { type, text, mimeType, data, uri, resource } = part ?? {}
-  if (type === 'text' && typeof text === 'string') return text
-  if (type === 'resource' && typeof resource === 'object' && resource !== null && 'text' in resource)
-    return String(resource.text)
+function partText(part: unknown): string {
+  if (!isRecord(part) || typeof part['type'] !== 'string') return oddPart(part)
+  const { type, text, mimeType, data, uri, resource } = part
+  if (type === 'text') return typeof text === 'string' ? text : oddPart(part)
+  if (type === 'resource' && isRecord(resource) && typeof resource['text'] === 'string')
+    return resource['text']
   const size = typeof data === 'string' ? `, ${Math.ceil((data.length * 3) / 4)} bytes` : ''
   const address = typeof uri === 'string' ? ` ${uri}` : ''
-  return `[${String(type)}${typeof mimeType === 'string' ? ` ${mimeType}` : ''}${size}${address}]`
+  return `[${type}${typeof mimeType === 'string' ? ` ${mimeType}` : ''}${size}${address}]`
 }
 
 const IS_ERROR = '"isError"'

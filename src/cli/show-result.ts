@@ -1,7 +1,7 @@
 // A tool's result for people: text as text, everything else in one line each.
 
 import { isRecord } from '../base/record.ts'
-import type { ToolResult } from '../call/result.ts'
+import { oddPart, partsOf, type ToolResult } from '../call/result.ts'
 import { safe } from './output.ts'
 
 export interface Binary {
@@ -10,10 +10,10 @@ export interface Binary {
 }
 
 export function resultLines(result: ToolResult): string[] {
-  const content = Array.isArray(result.content) ? result.content.filter(isRecord) : []
+  const content = partsOf(result.content)
   const lines = content.map((part) => safe(contentText(part)))
   const { structuredContent } = result
-  const text = content.some(({ type }) => type === 'text')
+  const text = content.some((part) => isRecord(part) && part['type'] === 'text')
   // Servers repeat what is structured as text, for clients that know only that.
   if (structuredContent !== undefined && !text) lines.push(safe(JSON.stringify(structuredContent, null, 2)))
   return lines.length > 0 ? lines : ['(an empty result)']
@@ -21,32 +21,34 @@ export function resultLines(result: ToolResult): string[] {
 
 /** The first content that is no text. */
 export function firstBinary(result: ToolResult): Binary | undefined {
-  const content = Array.isArray(result.content) ? result.content.filter(isRecord) : []
-  for (const { type, data, mimeType, resource } of content) {
+  for (const { type, data, mimeType, resource } of partsOf(result.content).filter(isRecord)) {
     if ((type === 'image' || type === 'audio') && typeof data === 'string')
-      return { type: String(mimeType), bytes: Buffer.from(data, 'base64') }
+      return { type: typeText(mimeType), bytes: Buffer.from(data, 'base64') }
     if (type === 'resource' && isRecord(resource) && typeof resource['blob'] === 'string')
-      return { type: String(resource['mimeType']), bytes: Buffer.from(resource['blob'], 'base64') }
+      return { type: typeText(resource['mimeType']), bytes: Buffer.from(resource['blob'], 'base64') }
   }
   return undefined
 }
 
 // --- internal ---
 
-function contentText(part: Readonly<Record<string, unknown>>): string {
+function contentText(part: unknown): string {
+  if (!isRecord(part)) return oddPart(part)
   const { type, text, data, mimeType, resource } = part
   switch (type) {
     case 'text':
-      return String(text)
+      return typeof text === 'string' ? text : oddPart(part)
     case 'image':
     case 'audio':
-      return `[${type} ${mimeType ?? 'of no stated type'} ${sizeOf(data)}]`
+      return `[${type} ${typeText(mimeType)} ${sizeOf(data)}]`
     case 'resource_link':
       return `[link ${[part['uri'], part['title'] ?? part['name'], mimeType].filter(isSaid).join(' ')}]`
     case 'resource':
       return isRecord(resource) ? resourceText(resource) : '[resource without content]'
     default:
-      return `[${type ?? 'content'} of a kind that cannot be shown; see it with --json]`
+      return typeof type === 'string'
+        ? `[${type} of a kind that cannot be shown; see it with --json]`
+        : oddPart(part)
   }
 }
 
@@ -62,5 +64,9 @@ function sizeOf(base64: unknown): string {
 }
 
 function isSaid(value: unknown): boolean {
-  return value !== undefined && value !== ''
+  return typeof value === 'string' && value !== ''
+}
+
+function typeText(mimeType: unknown): string {
+  return isSaid(mimeType) ? String(mimeType) : 'of no stated type'
 }

@@ -55,7 +55,7 @@ for (const [text, id] of usual)
 
 const spaced: [string, Id][] = [
   ['{"id":"a","jsonrpc":"2.0","result":{"b":1}}', 'a'],
-  ['{ "jsonrpc" : "2.0" , "id" : -3 , "result" : [ 1 ] }\r\n', -3],
+  ['{ "jsonrpc" : "2.0" , "id" : -3 , "result" : { "a" : [ 1 ] } }\r\n', -3],
   ['{"jsonrpc":"2.0","id":1.5,"result":{}}', 1.5],
   ['{"jsonrpc":"2.0","id":"é\\n","result":{}}', 'é\n'],
   ['{"id":4,"result":{},"jsonrpc":"2.0"}', 4],
@@ -72,6 +72,7 @@ for (const [text, id] of spaced)
   })
 
 const refused = [
+  '{ "jsonrpc" : "2.0" , "id" : 1 , "result" : [ 1 ] }',
   '{"jsonrpc":"2.0","id":1,"result":{},"id":2}',
   '{"jsonrpc":"2.0","id":1,"result":{},"id":2.5}',
   '{"jsonrpc":"2.0","id":1,"result":{},"id":null}',

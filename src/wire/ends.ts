@@ -55,7 +55,9 @@ export function locateResult(bytes: Buffer): Located | undefined {
   const head = scanHead(bytes.subarray(0, ENDS))
   // Nothing but these may come before the result: anything else is read in full.
   if (!head.every(({ key }) => key === 'jsonrpc' || key === 'id' || key === 'result')) return undefined
-  if (head.at(-1)?.key !== 'result' || head.at(-1)?.end !== -1) return undefined
+  const result = head.at(-1)
+  // Whatever is located has an object for its result; what has not is read in full, and found out.
+  if (result?.key !== 'result' || result.end !== -1 || bytes[result.start] !== BRACE) return undefined
   const ending = VERSION_LAST.exec(endOf(bytes))
   const versions = head.filter(({ key }) => key === 'jsonrpc')
   if (versions.length + (ending ? 1 : 0) !== 1) return undefined
@@ -118,6 +120,8 @@ const RESULT_FIRST = '{"result":{'
 /** Where the quote of the key stands in the first form, and how much comes after the comma behind its value. */
 const ID_AT = '{"jsonrpc":"2.0",'.length
 const RESULT_OPEN = '"result":{'.length
+
+const BRACE = 0x7b
 
 /** What is looked at of either end. */
 const ENDS = 512

@@ -106,6 +106,13 @@ export function isPlain(message: Envelope): boolean {
   return message instanceof UnreadResult && message.isPlain
 }
 
+/** Whether its result is an object, as each is that MCP knows. In the usual forms that was seen before. */
+export function hasObject(message: ResultMessage): boolean {
+  if (message instanceof UnreadResult) return true
+  const result = find(message.members, 'result')
+  return result !== undefined && message.bytes[result.start] === BRACE
+}
+
 /**
  * Whether a small answer in the usual form is sound from end to end, as far as that can be told at little cost; where it
  * cannot, whoever looks at its members finds out.
@@ -153,6 +160,8 @@ const WRONG = {
   members: 'has too many members',
   syntax: 'is not one JSON object',
 } as const
+
+const BRACE = 0x7b
 
 /** `BUSBAR_WIRE=parse` builds every answer anew, for when the other way is under suspicion. */
 const SPLICE = process.env['BUSBAR_WIRE'] !== 'parse'
