@@ -5,10 +5,9 @@ import { Fault } from '../base/fault.ts'
 import { maskText } from '../base/redact.ts'
 import { shellWord } from '../base/shell-word.ts'
 import { findCommand } from '../config/binary.ts'
-import { locateCommand } from '../config/command.ts'
+import { type Located, locateCommand } from '../config/command.ts'
 import type { Finding } from '../config/doctor.ts'
 import { scopeOf } from '../config/status.ts'
-
 import { failureLine, withHub } from './private-hub.ts'
 import type { Loaded, Session } from './session.ts'
 import { isStartable, type Settled, settle } from './settle.ts'
@@ -67,7 +66,8 @@ const STDERR_LINES = 10
 function finding(settled: Settled, loaded: Loaded): StartFinding {
   const { connection, status, fault, ms } = settled
   const { name } = connection
-  const program = programOf(name, loaded)
+  const located = locatedOf(name, loaded)
+  const program = located && findCommand(located.command, located.cwd, located.path)
   const common = { check: 'start', server: name, ms, ...(program === undefined ? {} : { program }) }
   if (fault === undefined) {
     const { serverInfo, protocolVersion, tools } = status
@@ -89,6 +89,7 @@ function finding(settled: Settled, loaded: Loaded): StartFinding {
     severity: signIn ? 'warning' : 'error',
     message: failureLine(name, withStatus(fault)),
     fix: fix.replace(/^run: /, ''),
+    ...(located?.path === undefined ? {} : { path: maskText(located.path) }),
     ...(stage === undefined ? {} : { stage }),
     ...(typeof exitCode === 'number' ? { exitCode } : {}),
     ...(typeof signal === 'string' ? { signal } : {}),
@@ -97,10 +98,9 @@ function finding(settled: Settled, loaded: Loaded): StartFinding {
   }
 }
 
-function programOf(name: string, { active }: Loaded): string | undefined {
+function locatedOf(name: string, { active }: Loaded): Located | undefined {
   const entry = active.servers.get(name)
-  const located = entry?.definition && locateCommand(entry.definition, scopeOf(entry, active))
-  return located && findCommand(located.command, located.cwd, located.path)
+  return entry?.definition && locateCommand(entry.definition, scopeOf(entry, active))
 }
 
 /** Where the way to a remote server ends. */

@@ -1,14 +1,15 @@
 // What is wrong with the configuration on this machine, each with its cause and how to mend it.
 
-import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { unsafeReason } from '../base/places.ts'
-import { isSecretName, isSecretValue } from '../base/redact.ts'
+import { isSecretName, isSecretValue, maskText } from '../base/redact.ts'
 import { findCommand } from './binary.ts'
 import { locateCommand } from './command.ts'
 import { checkAccounts, checkAuth } from './doctor-auth.ts'
 import { missingVariables } from './expand.ts'
 import { hazardsOf } from './hazards.ts'
+import { missingFolder, missingProgram } from './missing-program.ts'
 import { problemLine } from './problem.ts'
 import type { ServerEntry, Snapshot } from './snapshot.ts'
 import { missingWarnings, scopeOf } from './status.ts'
@@ -21,6 +22,8 @@ export interface Finding {
   readonly message: string
   readonly fix?: string
   readonly server?: string
+  /** Of a process that does not run: where its command is looked for. */
+  readonly path?: string
   /** A repair that is safe to make without asking. */
   readonly repair?: { readonly kind: 'mode'; readonly file: string; readonly mode: number }
 }
@@ -137,13 +140,21 @@ function checkServer(entry: ServerEntry, snapshot: Snapshot): Finding[] {
   const findings: Finding[] = []
   const scope = scopeOf(entry, snapshot)
   const located = locateCommand(definition, scope)
-  const say = (check: string, message: string, fix: string) =>
-    findings.push({ severity: 'error', check, server: name, message: `${name}: ${message}`, fix })
+  const say = (check: string, { message, hint }: { message: string; hint: string }, path?: string) =>
+    findings.push({
+      severity: 'error',
+      check,
+      server: name,
+      message: `${name}: ${message}`,
+      fix: hint.replace(/^run: /, ''),
+      ...(path === undefined ? {} : { path: maskText(path) }),
+    })
   if (located && missingVariables(definition.command, scope).length === 0) {
     const { command, cwd, path } = located
-    if (!existsSync(cwd)) say('cwd', `its folder ${cwd} does not exist`, 'make it, or mend cwd')
+    const folder = missingFolder(cwd)
+    if (folder) say('cwd', folder)
     else if (findCommand(command, cwd, path) === undefined)
-      say('command', `the program "${command}" is not found`, installAdvice(command))
+      say('command', missingProgram(command, cwd, path), command.includes('/') ? undefined : path)
   }
   findings.push(...checkAuth(entry, snapshot))
   if (definition.sandbox && findCommand('bwrap', snapshot.root, snapshot.env['PATH']) === undefined)
@@ -157,12 +168,6 @@ function checkServer(entry: ServerEntry, snapshot: Snapshot): Finding[] {
   for (const hazard of hazardsOf(definition))
     findings.push({ severity: 'warning', check: 'hazard', server: name, message: `${name}: ${hazard}` })
   return findings
-}
-
-function installAdvice(command: string): string {
-  if (command === 'uvx' || command === 'uv') return 'install uv, which brings uvx'
-  if (command === 'npx' || command === 'npm') return 'install npm, which brings npx'
-  return command.includes('/') ? 'check the path' : `install ${command}, or write its full path`
 }
 
 function checkTrust(subjects: readonly Subject[]): Finding[] {

@@ -269,6 +269,8 @@ test('doctor starts servers and says how far each came', async () => {
   expect(found.crash).toMatchObject({
     severity: 'error',
     exitCode: 3,
+    program: process.execPath,
+    path: sandbox.env()['PATH'],
     stderr: ['fatal: cannot start'],
     fix: expect.any(String),
   })
@@ -281,7 +283,39 @@ test('doctor starts servers and says how far each came', async () => {
   expect(found.nowhere).toMatchObject({ stage: 'name' })
   expect(found.tls).toMatchObject({ stage: 'security' })
   const people = await sandbox.run(['doctor'])
-  expect(people.stdout).toMatch(/error +crash ended with code 3.*\n +\| fatal: cannot start\n +fix: /)
+  expect(people.stdout).toMatch(
+    /error +crash ended with code 3.*\n +program: \/.*node\n +PATH: \/.*\n +\| fatal: cannot start\n +fix: /,
+  )
+})
+
+test('doctor says why nothing runs behind a command', async () => {
+  const sandbox = await served({
+    text: { command: '/etc/passwd' },
+    folder: { command: '/tmp' },
+    gone: { command: './gone' },
+    absent: { command: 'no-such-program' },
+    nowhere: { command: 'node', cwd: '/etc/passwd' },
+  })
+  const { code, json } = await sandbox.run(['doctor', '--no-start', '--json'])
+  expect(code).toBe(1)
+  const errors = json.findings.filter((it: Answer) => it.severity === 'error')
+  expect(errors.map(({ message, fix }: Answer) => [message, fix])).toEqual([
+    ['text: /etc/passwd is not executable', 'chmod +x /etc/passwd'],
+    ['folder: /tmp is not a file', 'correct `command`'],
+    [`gone: ${sandbox.path('gone')} does not exist`, 'correct `command`, or install the program'],
+    [
+      'absent: command "no-such-program" was not found in PATH',
+      'install no-such-program, or give its full path as the command',
+    ],
+    ['nowhere: its folder /etc/passwd is not a folder', 'correct `cwd`, or create the folder'],
+  ])
+  expect(errors.map(({ path }: Answer) => path)).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    sandbox.env()['PATH'],
+    undefined,
+  ])
 })
 
 test('doctor --no-start, and doctor where nothing is trusted, start nothing', async () => {

@@ -20,8 +20,8 @@ export const spec = command({
   help: `
 Looks at the configuration; at the gateway, its store, its port and what waits there for a person; at the clients that are
 connected (busbar connect) and whether their address and token still open anything. Then starts every server that is on and
-trusted and says how far it came: the program that runs, its exit code and last words; of a remote one the name, the
-connection, the certificate and the HTTP status. Each finding has its cause and the command that mends it.
+trusted and says how far it came: the program that runs, where it is looked for, its exit code and last words; of a remote
+one the name, the connection, the certificate and the HTTP status. Each finding has its cause and the command that mends it.
 Exit 1 when something is wrong that must be mended, 4 when only a server does not work or no gateway runs.
 
 Examples:
@@ -112,9 +112,15 @@ function lines({ out }: Session, finding: StartFinding): string[] {
     warning: out.style('yellow', 'warning'),
     error: out.style('red', 'error  '),
   }
+  const where = [
+    ['program', finding.program],
+    ['PATH', finding.path],
+  ].flatMap(([name, value]) => (value === undefined ? [] : [`         ${name}: ${safe(value)}`]))
   const fix = finding.fix === undefined ? [] : [`         ${out.style('cyan', 'fix:')} ${safe(finding.fix)}`]
   const stderr = (finding.stderr ?? []).map((line) => `         ${out.style('dim', `| ${safe(line)}`)}`)
-  return [`${word[finding.severity]}  ${safe(finding.message)}`, ...stderr, ...fix]
+  // Of one that runs, the program is in the message.
+  const how = finding.severity === 'ok' ? [] : where
+  return [`${word[finding.severity]}  ${safe(finding.message)}`, ...how, ...stderr, ...fix]
 }
 
 function summary(findings: readonly Finding[]): string {

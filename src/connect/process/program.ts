@@ -1,9 +1,9 @@
 // The file behind a server's command, looked at before it is started: the kernel answers "no such file" for a
 // missing command, a missing folder and a missing interpreter alike.
 
-import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
 import { findCommand } from '../../config/binary.ts'
+import { missingFolder, missingProgram } from '../../config/missing-program.ts'
 import { launchFault } from './launch-fault.ts'
 
 export interface Program {
@@ -17,17 +17,11 @@ export interface Program {
 
 /** The file that would run, by its name on the PATH (links are not followed); a fault when nothing could. */
 export function findProgram({ command, cwd, env, server }: Program): string {
-  const folder = statSync(cwd, { throwIfNoEntry: false })
-  if (!folder?.isDirectory())
-    throw launchFault(`its folder ${cwd} ${folder === undefined ? 'does not exist' : 'is not a folder'}`, {
-      server,
-      hint: 'correct `cwd`, or create the folder',
-    })
+  const folder = missingFolder(cwd)
+  if (folder) throw launchFault(folder.message, { server, hint: folder.hint })
   const file = findCommand(command, cwd, env['PATH'])
   if (file === undefined) {
-    const [message, hint] = command.includes('/')
-      ? missingFile(command, cwd)
-      : missingCommand(command, env['PATH'])
+    const { message, hint } = missingProgram(command, cwd, env['PATH'])
     throw launchFault(message, { server, hint })
   }
   const head = readHead(file)
@@ -47,37 +41,6 @@ export function interpreterOf(file: string): string[] | undefined {
 }
 
 // --- internal ---
-
-const INSTALL: Readonly<Record<string, string>> = {
-  bun: 'install Bun: https://bun.sh',
-  deno: 'install Deno: https://deno.com',
-  docker: 'install Docker: https://docs.docker.com/get-docker',
-  node: 'install Node.js: https://nodejs.org',
-  python: 'install Python, or write python3',
-  python3: 'install Python: https://www.python.org',
-  uv: 'install uv: https://docs.astral.sh/uv',
-}
-const PART_OF: Readonly<Record<string, string>> = { bunx: 'bun', npm: 'node', npx: 'node', uvx: 'uv' }
-
-type Trouble = readonly [message: string, hint: string]
-
-function missingFile(command: string, cwd: string): Trouble {
-  const file = resolve(cwd, command)
-  const found = statSync(file, { throwIfNoEntry: false })
-  if (found === undefined) return [`${file} does not exist`, 'correct `command`, or install the program']
-  return found.isFile()
-    ? [`${file} is not executable`, `run: chmod +x ${file}`]
-    : [`${file} is not a file`, 'correct `command`']
-}
-
-function missingCommand(command: string, path: string | undefined): Trouble {
-  const install = INSTALL[PART_OF[command] ?? command] ?? `install ${command}`
-  const where = path ? 'PATH' : 'PATH, which is empty'
-  return [
-    `command "${command}" was not found in ${where}`,
-    `${install}, or give its full path as the command`,
-  ]
-}
 
 // Starting it will tell more about it.
 const UNREADABLE = new Set(['EACCES', 'EMFILE', 'ENFILE', 'ENOENT'])
