@@ -52,7 +52,7 @@ export async function webSocketDialer(options: WebSocketDialOptions): Promise<We
       )
       return undefined
     }
-    const socket = new WebSocket(url, ['mcp'], {
+    const socket = new WebSocket(url, [SUBPROTOCOL], {
       headers: { ...handshakeHeaders(url, headers), ...pairs(signature?.headers) },
       // Its types know of fewer ways than the request of `node:http` that it is handed on to.
       createConnection: connect as never,
@@ -60,6 +60,10 @@ export async function webSocketDialer(options: WebSocketDialOptions): Promise<We
       handshakeTimeout: HANDSHAKE,
       followRedirects: false,
       perMessageDeflate: false,
+    })
+    // Many servers do not repeat what they agree to, which `ws` takes for a refusal; another one still is.
+    socket.once('upgrade', ({ headers }) => {
+      headers['sec-websocket-protocol'] ??= SUBPROTOCOL
     })
     // Given up while a proxy is still being asked: `ws` does not know of that connection.
     socket.once('close', () => opening?.destroy())
@@ -72,6 +76,7 @@ export async function webSocketDialer(options: WebSocketDialOptions): Promise<We
 
 type Connect = NonNullable<RequestOptions['createConnection']>
 
+const SUBPROTOCOL = 'mcp'
 const HANDSHAKE = 30_000
 /** How many times the limit a message may be before the whole connection is given up. */
 const PATIENCE = 5

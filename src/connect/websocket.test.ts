@@ -95,6 +95,37 @@ test('a connection that breaks is told once', async () => {
   expect(told.ends).toHaveLength(1)
 })
 
+test('a message in a binary frame is a message', async () => {
+  const { transport, told } = await start((socket) =>
+    socket.on('message', () => socket.send(Buffer.from(` ${JSON.stringify(result(1, 'bytes'))}`))),
+  )
+  transport.send(message(1, 'tools/call'))
+  expect((await told.reply(1)).result).toBe('bytes')
+  expect(told.noises).toEqual([])
+})
+
+for (const [what, agreed] of [
+  ['no', false],
+  ['another', 'other'],
+] as const)
+  test(`a server that agrees to ${what} subprotocol`, async () => {
+    const server = http.createServer()
+    const far = new WebSocketServer({ server, handleProtocols: () => agreed })
+    far.on('connection', echo)
+    const rig = await serve(() => undefined, server)
+    const url = rig.url.replace('http', 'ws')
+    const { transport, told } = await open(openWebSocket({ url, limit: 1000 }))
+    transport.send(message(1, 'tools/call'))
+    if (!agreed) expect(await told.reply(1)).toMatchObject({ id: 1 })
+    else
+      expect(await told.end()).toMatchObject({
+        code: 'SERVER_UNREACHABLE',
+        message: `127.0.0.1:${rig.port} wants to speak another subprotocol than mcp`,
+        hint: 'is the url the one of an MCP server?',
+      })
+    await transport.close()
+  })
+
 test('a binary frame is noise', async () => {
   const { transport, told } = await start((socket) => {
     socket.send(Buffer.from([1, 2]))

@@ -119,7 +119,9 @@ class WebSocketTransport implements Transport {
 
   #message(data: Buffer, binary: boolean): void {
     const { length } = data
-    if (binary) this.#events.noise(`a binary frame of ${length} bytes`)
+    // Some servers send their messages as bytes; whatever begins with a brace may be one.
+    if (binary && !/^\s*[{[]/.test(data.toString('latin1', 0, 64)))
+      this.#events.noise(`a binary frame of ${length} bytes`)
     // Thrown away, but it costs only the call it belongs to.
     else if (length > this.#limit)
       this.#events.oversized(length, idOfCut(data.subarray(0, 4096), data.subarray(-4096)))
@@ -192,11 +194,15 @@ class WebSocketTransport implements Transport {
       return new Fault('MESSAGE_INVALID', `${this.#place} sent what is no WebSocket frame: ${error.message}`)
     const { kind, fault } = breakageOf(error, this.#place, this.#answered ? 'answering' : 'opening')
     // Before the handshake is over nothing was sent whose outcome could be unknown.
-    return this.#answered || kind !== 'lost'
-      ? fault
-      : new Fault('SERVER_UNREACHABLE', `${this.#place} does not speak WebSocket: ${error.message}`, {
-          cause: error,
-        })
+    if (this.#answered || kind !== 'lost') return fault
+    if (/subprotocol/.test(error.message))
+      return new Fault('SERVER_UNREACHABLE', `${this.#place} wants to speak another subprotocol than mcp`, {
+        hint: 'is the url the one of an MCP server?',
+        cause: error,
+      })
+    return new Fault('SERVER_UNREACHABLE', `${this.#place} does not speak WebSocket: ${error.message}`, {
+      cause: error,
+    })
   }
 
   #end(fault: Fault): void {
