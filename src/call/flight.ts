@@ -15,7 +15,7 @@ import { isPlain, type ReplyMessage } from '../wire/message.ts'
 import type { CallOptions } from './call.ts'
 import type { Lane } from './lane.ts'
 import { type Asking, Passage, rounded, saidIn, spanFor } from './passage.ts'
-import { CallResult } from './result.ts'
+import { CallResult, withServer } from './result.ts'
 import { recheck } from './route.ts'
 import { sendCall, sendingOf } from './send-call.ts'
 import { CallTerms, charge } from './terms.ts'
@@ -186,7 +186,7 @@ class Flight implements WriteWaiting, Receiver {
       }
     } catch (error) {
       // What cannot be read is this call's trouble, and nobody else's.
-      this.failed(error)
+      this.failed(withServer(this.#lane.route.target.server, error))
     }
   }
 

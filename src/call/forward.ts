@@ -19,7 +19,7 @@ import type { CallContext } from './context.ts'
 import { ownInstance } from './own-instance.ts'
 import { passOn } from './pass-on.ts'
 import { type Asking, Passage, type Terms, unmetered } from './passage.ts'
-import { CallResult, recordReply, refuseOther } from './result.ts'
+import { CallResult, recordReply, refuseOther, withServer } from './result.ts'
 import { findRoute, type OwnRoute, type Route, recheck } from './route.ts'
 import { tariffFor } from './tariff.ts'
 import { termsFor } from './terms.ts'
@@ -100,7 +100,8 @@ export async function forward(
     } finally {
       if (!stays) connection.gate.leave()
     }
-  } catch (error) {
+  } catch (thrown) {
+    const error = withServer(server, thrown)
     passage?.failed(error)
     await passage?.written()
     throw error

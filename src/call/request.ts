@@ -10,7 +10,7 @@ import { askPerson } from './approve.ts'
 import type { CallContext } from './context.ts'
 import { withInstance } from './own-instance.ts'
 import { type Asking, Passage, type Terms } from './passage.ts'
-import { recordReply, refuseOther } from './result.ts'
+import { recordReply, refuseOther, withServer } from './result.ts'
 import { tariffFor } from './tariff.ts'
 import { termsFor } from './terms.ts'
 
@@ -50,7 +50,8 @@ export async function request(
     recordReply(passage, reply, () => '')
     await passage.written()
     return resultOf(server, method, reply)
-  } catch (error) {
+  } catch (thrown) {
+    const error = withServer(server, thrown)
     passage.failed(error)
     await passage.written()
     throw error

@@ -39,3 +39,16 @@ for (const [content, text, forModel] of [
     const result = new CallResult('files', reply(`{"content":${content}}`))
     expect([result.isError, result.text, result.forModel()]).toEqual([false, text, forModel])
   })
+
+for (const [rest, reason] of [
+  ['{"content":[]},"error":{}', 'has both a result and an error'],
+  ['{"content":[]},"id":{}', 'has id twice'],
+  ['{"content":[}', 'is not one JSON object'],
+] as const)
+  test(`an answer that ${reason} shows when it is looked at, with the name of its server`, () => {
+    const result = new CallResult('files', reply(rest))
+    for (const look of [() => result.json(), () => result.text, () => result.bytes])
+      expect(look).toThrow(
+        expect.objectContaining({ message: `files: the answer ${reason}`, server: 'files' }),
+      )
+  })

@@ -42,7 +42,8 @@ export class CallResult {
 
   /** The result as the server wrote it. */
   get bytes(): Buffer {
-    const bytes = this.#reply.kind === 'result' ? slice(this.#reply, 'result') : undefined
+    const reply = this.#reply
+    const bytes = reply.kind === 'result' ? this.#named(() => slice(reply, 'result')) : undefined
     return bytes ?? Buffer.from(JSON.stringify(this.json()))
   }
 
@@ -87,15 +88,35 @@ export class CallResult {
 
   /** @internal Writes down what came of the call. Throws when that is no result. */
   recordTo(passage: Passage, waiting?: WriteWaiting): void {
-    refuseOther(this.#server, this.#reply)
-    recordReply(passage, this.#reply, () => this.text, waiting)
+    this.#named(() => {
+      refuseOther(this.#server, this.#reply)
+      recordReply(passage, this.#reply, () => this.text, waiting)
+    })
   }
 
   #read(reply: ReplyMessage): ToolResult {
-    refuseOther(this.#server, reply)
-    // An object: that was just seen.
-    return memberValue(reply, 'result') as ToolResult
+    return this.#named(() => {
+      refuseOther(this.#server, reply)
+      // An object: that was just seen.
+      return memberValue(reply, 'result') as ToolResult
+    })
   }
+
+  /** Most answers are read only when somebody looks at them, and what is wrong shows then. */
+  #named<T>(look: () => T): T {
+    try {
+      return look()
+    } catch (error) {
+      throw withServer(this.#server, error)
+    }
+  }
+}
+
+/** A fault about an answer, with whose answer it is; anything else as it is. */
+export function withServer(server: string, error: unknown): unknown {
+  if (!(error instanceof Fault) || error.code !== 'MESSAGE_INVALID' || error.server !== undefined)
+    return error
+  return new Fault(error.code, `${server}: ${error.message}`, { hint: error.hint, server, cause: error })
 }
 
 /** Throws for what has a result that MCP does not know: text, a list, null. */

@@ -146,6 +146,16 @@ const kinds: [string, string, object][] = [
   ['an error', '{"jsonrpc":"2.0","id":-1.5,"error":{}}', { kind: 'error', id: -1.5 }],
   ['an error without an id', '{"jsonrpc":"2.0","error":{}}', { kind: 'error', id: null }],
   ['an escaped id', '{"jsonrpc":"2.0","\\u0069d":4,"result":{}}', { kind: 'result', id: 4 }],
+  [
+    'a result and an error',
+    '{"jsonrpc":"2.0","id":4,"error":{},"result":{}}',
+    { kind: 'invalid', reason: 'has both a result and an error', id: 4 },
+  ],
+  [
+    'neither',
+    '{"jsonrpc":"2.0","id":4}',
+    { kind: 'invalid', reason: 'has neither a method nor one of result and error', id: 4 },
+  ],
   ['no JSON', 'hello', { kind: 'invalid', reason: 'is not one JSON object' }],
   ['nothing', '', { kind: 'invalid', reason: 'is not one JSON object' }],
   [

@@ -291,8 +291,10 @@ function sortMessage(envelope: Envelope): Message | Invalid {
       ? { bytes, members, kind: 'notification', method: name }
       : { bytes, members, kind: 'request', id, method: name }
   }
-  if ((result === undefined) === (error === undefined))
+  if (result === undefined && error === undefined)
     return { kind: 'invalid', reason: 'has neither a method nor one of result and error', id }
+  if (result !== undefined && error !== undefined)
+    return { kind: 'invalid', reason: 'has both a result and an error', id }
   // Errors to requests that could not be read have no id.
   if (id === undefined)
     return error ? { bytes, members, kind: 'error', id: null } : { kind: 'invalid', reason: 'has no id' }
