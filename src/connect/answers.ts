@@ -89,7 +89,7 @@ export async function answer(
     }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    return { error: { code: ERROR.internal, message: `the request could not be answered: ${message}` } }
+    return { error: { code: ERROR.internal, message: `the handler for ${method} failed: ${message}` } }
   }
 }
 

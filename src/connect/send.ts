@@ -4,6 +4,7 @@ import { Fault } from '../base/fault.ts'
 import { isRecord } from '../base/record.ts'
 import { type Stop, Stopper } from '../base/stop.ts'
 import { asksFirst } from '../wire/asks-first.ts'
+import { ERROR } from '../wire/era.ts'
 import { memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { type Answer, answer, type Handlers } from './answers.ts'
 import type { Asker } from './asker.ts'
@@ -261,12 +262,13 @@ async function answered(
 
 function valueOrThrow(server: string, method: string, given: Answer): unknown {
   if ('result' in given) return given.result
-  throw new Fault(
-    'NOT_SUPPORTED',
-    `${server} asks for ${method}, and nobody here can answer: ${given.error.message}`,
-    {
-      server,
-      hint: 'a program that embeds Busbar can answer: see onElicitation, onSampling and roots in docs/library.md',
-    },
-  )
+  const { code, message } = given.error
+  const isOffered = code !== ERROR.methodNotFound
+  const why = isOffered ? message : `nobody here can answer: ${message}`
+  throw new Fault('NOT_SUPPORTED', `${server} asks for ${method}, and ${why}`, {
+    server,
+    hint: isOffered
+      ? 'see the handlers of the program that embeds Busbar: onElicitation and onSampling'
+      : 'a program that embeds Busbar can answer: see onElicitation, onSampling and roots in docs/library.md',
+  })
 }

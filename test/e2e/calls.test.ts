@@ -311,6 +311,23 @@ for (const era of ['legacy', 'modern'] as const)
     expect((await hub.as().call('elicit/echo', { text: 'still there' })).text).toBe('still there')
   })
 
+test('[C5] a handler that fails is told as that where a modern server asks', async () => {
+  const hub = await hubWith(
+    { elicit: serverCommand('elicit', { era: 'modern' }) },
+    {
+      onElicitation: () => {
+        throw new Error('nobody at the desk')
+      },
+    },
+  )
+  expect(await faultOf(hub.as().call('elicit/ask'))).toMatchObject({
+    code: 'NOT_SUPPORTED',
+    message:
+      'elicit asks for elicitation/create, and the handler for elicitation/create failed: nobody at the desk',
+    hint: expect.stringContaining('onElicitation'),
+  })
+})
+
 test('[C5][B9] a server that asks without being offered it gets a proper error; a dangerous url is not shown', async () => {
   const home = place()
   const own = ownServer(
