@@ -144,6 +144,11 @@ function checkWords(name: string, { words = '', tooMany }: Command, given: reado
   const missing = required[given.length]
   if (missing !== undefined)
     throw new Fault('USAGE', `busbar ${name} needs ${missing}`, { hint: `busbar ${name} ${words}` })
+  const empty = required.find((_, index) => given[index]?.trim() === '')
+  if (empty !== undefined)
+    throw new Fault('USAGE', `busbar ${name} needs ${empty}, and it is empty`, {
+      hint: `busbar ${name} ${words}`,
+    })
   const extra = given[wanted.length]
   if (extra !== undefined && tooMany) throw new Fault('USAGE', tooMany.message, { hint: tooMany.hint })
   if (extra !== undefined && !words.includes('...'))
