@@ -28,7 +28,10 @@ export interface Waiting {
 
 /** What a person allowed, used up by this call. */
 export interface Allowed {
-  /** The call comes again with what its server wants to know first, and is still the one that was allowed. */
+  /**
+   * Nothing was done by it: the call was not sent, or it comes again with what its server wants to know first, and is still
+   * the one that was allowed. Never when it was sent and nobody knows what became of it.
+   */
   giveBack(): Promise<void>
 }
 
@@ -80,10 +83,16 @@ export async function askPerson(
     signal?.removeEventListener('abort', close)
     close()
   }
-  // It took a person's time, in which everything may have changed. This throws when it may not be called any more.
-  admit(context, asking.actor, target)
-  if (bindingOf(context, target) !== before) throw changedTool(target)
-  return { giveBack: () => brakes.desk.giveBack(approval) }
+  const allowed = { giveBack: () => brakes.desk.giveBack(approval) }
+  try {
+    // It took a person's time, in which everything may have changed. This throws when it may not be called any more.
+    admit(context, asking.actor, target)
+    if (bindingOf(context, target) !== before) throw changedTool(target)
+  } catch (error) {
+    await allowed.giveBack()
+    throw error
+  }
+  return allowed
 }
 
 // --- internal ---

@@ -6,7 +6,7 @@ import type { Actor } from '../policy/access.ts'
 import type { Reservation } from '../policy/energy.ts'
 import { MAX_DEPTH } from '../wire/scan.ts'
 import { type Target, targetOf } from './admit.ts'
-import { askPerson } from './approve.ts'
+import { type Allowed, askPerson } from './approve.ts'
 import { argumentsProblem } from './arguments.ts'
 import { badArguments, checkArguments } from './check.ts'
 import type { CallContext } from './context.ts'
@@ -119,6 +119,7 @@ async function callFirst(
   let target: Target = route?.target ?? { server: '', tool: String(address) }
   let text = '{}'
   let terms: Terms
+  let allowed: Allowed | undefined
   try {
     if (route === undefined) target = targetOf(context, actor, address)
     text = argumentsText(args)
@@ -131,12 +132,13 @@ async function callFirst(
     const checking = checkArguments(context, route.entry, text)
     if (checking) await checking
     if (route.leave.verdict === 'ask') {
-      await askPerson(context, asking, target, route, text, options)
+      allowed = await askPerson(context, asking, target, route, text, options)
       route = await findRoute(context, actor, target, address, options, nothing)
     }
     const setting = termsFor(context, asking, target, route.leave, route.tariff, text)
     terms = setting instanceof Promise ? await setting : setting
   } catch (error) {
+    await allowed?.giveBack()
     await Passage.refused(context, asking, target, text, error)
     // Wrong arguments are for who calls to mend: a result.
     if (error instanceof Fault && error.code === 'ARGUMENTS_INVALID')
@@ -144,17 +146,23 @@ async function callFirst(
     throw error
   }
   const passage = Passage.begin(context, asking, target, text, terms)
+  let isSent = false
+  const sent = () => {
+    isSent = true
+    passage.sent()
+  }
   try {
     passage.proceed(await passage.written())
     const reply =
       route.kind === 'native'
-        ? await callNative(route.entry, asking, text, options, passage)
-        : await sendCall(context, asking, route, sendingOf(route, text, options), () => passage.sent())
+        ? await callNative(route.entry, asking, text, options, sent)
+        : await sendCall(context, asking, route, sendingOf(route, text, options), sent)
     const result = new CallResult(target.server, reply, fitFor(context, actor, target))
     result.recordTo(passage)
     await passage.written()
     return result
   } catch (error) {
+    if (!isSent) await allowed?.giveBack()
     passage.failed(error)
     await passage.written()
     throw error

@@ -69,6 +69,7 @@ export async function forward(
   const stays = method === 'subscriptions/listen'
   const passage = recorded ? Passage.begin(context, asking, target, text, terms) : undefined
   let own: Held | undefined
+  let isSent = false
   try {
     passage?.proceed(await passage.written())
     if (admission.connection.instances)
@@ -85,7 +86,8 @@ export async function forward(
       const leave = turn && (await turn)
       try {
         if (route) recheck(route, connection)
-        if (!signal.aborted) passage?.sent()
+        isSent = !signal.aborted
+        if (isSent) passage?.sent()
         const reply = await passOn(connection, link, request, stays)
         // Asked by its client's own rules: the call comes again, and is still the one that a person allowed.
         if (admission.allowed && link.agreement.era === 'modern' && asksFirst(method, reply))
@@ -102,6 +104,7 @@ export async function forward(
     }
   } catch (thrown) {
     const error = withServer(server, thrown)
+    if (!isSent) await admission.allowed?.giveBack()
     passage?.failed(error)
     await passage?.written()
     throw error
@@ -160,13 +163,12 @@ async function admitted(
   recorded: boolean,
 ): Promise<Admission> {
   const { actor } = asking
+  let allowed: Allowed | undefined
   try {
     if (method !== 'tools/call') {
       const { leave } = admit(context, actor, target)
-      const allowed =
-        leave.verdict === 'ask'
-          ? await askPerson(context, asking, target, { leave }, text, { signal, asker })
-          : undefined
+      if (leave.verdict === 'ask')
+        allowed = await askPerson(context, asking, target, { leave }, text, { signal, asker })
       const connection = context.manager.get(server)
       const terms = recorded
         ? await termsFor(context, asking, target, leave, tariffFor(context, target, undefined), text)
@@ -192,7 +194,6 @@ async function admitted(
     }
     const checking = checkArguments(context, route.entry, text)
     if (checking) await checking
-    let allowed: Allowed | undefined
     if (route.leave.verdict === 'ask') {
       allowed = await askPerson(context, asking, target, route, text, { signal, asker })
       route = await findRoute(context, actor, target, address, { signal }, refuse)
@@ -203,6 +204,7 @@ async function admitted(
     const terms = setting instanceof Promise ? await setting : setting
     return { connection: route.connection, terms, route, allowed }
   } catch (error) {
+    await allowed?.giveBack()
     if (recorded) await Passage.refused(context, asking, target, text, error)
     throw error
   }

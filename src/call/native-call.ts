@@ -5,17 +5,17 @@ import { nativeFailure, nativeResult } from '../registry/native.ts'
 import type { OwnTool } from '../registry/registry.ts'
 import { type ReplyMessage, readMessage } from '../wire/message.ts'
 import type { CallOptions } from './call.ts'
-import type { Asking, Passage } from './passage.ts'
+import type { Asking } from './passage.ts'
 
 export async function callNative(
   { name, native }: OwnTool,
   { actor, session, conversation }: Asking,
   text: string,
   { signal, timeout }: CallOptions,
-  passage: Pick<Passage, 'sent'>,
+  sent: () => void,
 ): Promise<ReplyMessage> {
   if (signal?.aborted) throw new Fault('CALL_CANCELLED', `${name} was cancelled before it began`)
-  passage.sent()
+  sent()
   const stop = new AbortController()
   const over = new Promise<never>((_, reject) => {
     stop.signal.addEventListener('abort', () => reject(stop.signal.reason), { once: true })

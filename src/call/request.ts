@@ -6,7 +6,7 @@ import { type ListMethod, resultOf } from '../connect/definitions.ts'
 import type { AskOptions, Link } from '../connect/link.ts'
 import { send } from '../connect/send.ts'
 import { admit, type Target } from './admit.ts'
-import { askPerson } from './approve.ts'
+import { type Allowed, askPerson } from './approve.ts'
 import type { CallContext } from './context.ts'
 import { withInstance } from './own-instance.ts'
 import { type Asking, Passage, type Terms } from './passage.ts'
@@ -38,11 +38,16 @@ export async function request(
 ): Promise<Record<string, unknown>> {
   const target = { server, tool: `#${method}` }
   const text = JSON.stringify(params)
-  const { terms, connection } = await admitted(context, asking, target, text, options)
+  const { terms, connection, allowed } = await admitted(context, asking, target, text, options)
   const passage = Passage.begin(context, asking, target, text, terms)
+  let isSent = false
+  const onSend = () => {
+    isSent = true
+    passage.sent()
+  }
   try {
     passage.proceed(await passage.written())
-    const sending = { method, inside: text.slice(1, -1), name, ...options, onSend: () => passage.sent() }
+    const sending = { method, inside: text.slice(1, -1), name, ...options, onSend }
     const reply = await withInstance(connection, asking, sending, (own) =>
       send(own, sending, context.handlers),
     )
@@ -52,6 +57,7 @@ export async function request(
     return resultOf(server, method, reply)
   } catch (thrown) {
     const error = withServer(server, thrown)
+    if (!isSent) await allowed?.giveBack()
     passage.failed(error)
     await passage.written()
     throw error
@@ -64,14 +70,17 @@ async function admitted(
   target: Target,
   text: string,
   options: WaitOptions,
-): Promise<{ terms: Terms; connection: Connection }> {
+): Promise<{ terms: Terms; connection: Connection; allowed: Allowed | undefined }> {
+  let allowed: Allowed | undefined
   try {
     const { leave } = admit(context, asking.actor, target)
-    if (leave.verdict === 'ask') await askPerson(context, asking, target, { leave }, text, options)
+    if (leave.verdict === 'ask') allowed = await askPerson(context, asking, target, { leave }, text, options)
     const connection = context.manager.get(target.server)
     const tariff = tariffFor(context, target, undefined)
-    return { terms: await termsFor(context, asking, target, leave, tariff, text), connection }
+    const terms = await termsFor(context, asking, target, leave, tariff, text)
+    return { terms, connection, allowed }
   } catch (error) {
+    await allowed?.giveBack()
     await Passage.refused(context, asking, target, text, error)
     throw error
   }

@@ -103,9 +103,14 @@ export class ApprovalDesk {
     return await this.#heard(approval, await this.#waiters.wait(id, wait, signal))
   }
 
-  /** The call was not made yet: its server wants to know something first, and it comes again with that. */
+  /** The call was not made, or not yet: it can be made with the same answer, until the question expires. */
   async giveBack(approval: Approval): Promise<void> {
-    await this.#move(approval, 'used', 'allowed')
+    try {
+      await this.#move(approval, 'used', 'allowed')
+    } catch (error) {
+      // Then it stays used. Why the call was not made is what its caller should hear.
+      this.#options.onTrouble(`an answer is used up by a call that was not made: ${messageOf(error)}`)
+    }
   }
 
   /** Answers a question; a fault when it was answered already, has expired, or never was. */
@@ -232,7 +237,7 @@ export class ApprovalDesk {
       }
     } catch (error) {
       if (error instanceof Fault && error.code === 'APPROVAL_UNKNOWN') return
-      this.#options.onTrouble(`an approver failed: ${error instanceof Error ? error.message : String(error)}`)
+      this.#options.onTrouble(`an approver failed: ${messageOf(error)}`)
     }
     this.#waiters.tell(approval.id, 'pending')
   }
@@ -258,6 +263,11 @@ export class ApprovalDesk {
 // --- internal ---
 
 const MOST_LISTED = 10_000
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
 /** Digits of an id that are enough to say which is meant; its end, since ids of one minute begin alike. */
 const SHORTEST_ID = 6
 
