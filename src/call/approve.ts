@@ -10,6 +10,7 @@ import type { Question } from '../policy/approvals.ts'
 import { argumentsForRecord } from '../record/summary.ts'
 import { serverTool } from '../registry/registry.ts'
 import type { Approval } from '../store/policy.ts'
+import { type RawParams, withMeta } from '../wire/params.ts'
 import { admit, changedTool, type Leave, type Target } from './admit.ts'
 import { canonicalArguments } from './arguments.ts'
 import type { CallContext } from './context.ts'
@@ -93,6 +94,14 @@ export async function askPerson(
     throw error
   }
   return allowed
+}
+
+/**
+ * What is asked by other requests than calls. Their `_meta` belongs to one try: its progress token and trace are others the
+ * next time, and the very same request must be found again.
+ */
+export function askedText(params: RawParams): string {
+  return params.meta === undefined ? params.bytes.toString('utf8') : withMeta(params, undefined)
 }
 
 // --- internal ---

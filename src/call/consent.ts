@@ -3,8 +3,9 @@
 
 import type { Stop } from '../base/stop.ts'
 import type { ReplyMessage } from '../wire/message.ts'
+import { readParams } from '../wire/params.ts'
 import { admit } from './admit.ts'
-import { askPerson } from './approve.ts'
+import { askedText, askPerson } from './approve.ts'
 import type { CallContext } from './context.ts'
 import { type Asking, Passage, unmetered } from './passage.ts'
 import { recordReply } from './result.ts'
@@ -20,10 +21,12 @@ export async function consent(
   context: CallContext,
   asking: Asking,
   server: string,
-  params: string,
+  given: string,
   signal: Stop,
 ): Promise<Consented> {
   const target = { server, tool: '#sampling/createMessage' }
+  const read = readParams(Buffer.from(given))
+  const params = typeof read === 'string' ? given : askedText(read)
   try {
     const { leave } = admit(context, asking.actor, target)
     if (leave.verdict === 'ask') await askPerson(context, asking, target, { leave }, params, { signal })

@@ -12,7 +12,7 @@ import type { Era } from '../wire/era.ts'
 import { find, isWhole, LARGE, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { param, type RawParams } from '../wire/params.ts'
 import { admit, mayWrite, type Target } from './admit.ts'
-import { type Allowed, askPerson } from './approve.ts'
+import { type Allowed, askedText, askPerson } from './approve.ts'
 import { argumentsProblem } from './arguments.ts'
 import { badArguments, checkArguments } from './check.ts'
 import type { CallContext } from './context.ts'
@@ -59,7 +59,7 @@ export async function forward(
   const isCall = method === 'tools/call'
   const target = { server, tool: isCall ? (name ?? '') : `#${method}` }
   const recorded = isCall || !UNRECORDED.test(method)
-  const text = (isCall ? argumentBytes(params) : params.bytes).toString('utf8')
+  const text = isCall ? argumentBytes(params).toString('utf8') : askedText(params)
   const again =
     isCall && name !== undefined ? admittedAgain(context, asking, request, target, text) : undefined
   const admitting = again ?? admitted(context, asking, request, target, text, recorded)

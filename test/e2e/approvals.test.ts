@@ -315,3 +315,27 @@ test('[D11] what a person denied for good is not listed by the gateway either', 
   expect(names).not.toContain('echo')
   expect(names).toContain('add')
 })
+
+test('[D11] another request is the very same one with another progress token, and what is shown has none', async () => {
+  const { sandbox } = place()
+  const own = ownServer(
+    sandbox,
+    '{ go: () => 1 }',
+    "globalThis.methods = { 'custom/go': () => ({ done: true }) }",
+  )
+  const gateway = await up(sandbox, {
+    servers: { own },
+    agents: { ada: { servers: ['*'], token: TOKEN } },
+    approvals: { wait: 0 },
+  })
+  const ask = (progressToken: number, x = 1) =>
+    gateway.ask('own', 'custom/go', { x, _meta: { progressToken, trace: `t${progressToken}` } })
+  const { error } = await ask(1)
+  expect(error.data.code).toBe('APPROVAL_PENDING')
+  const shown = (await sandbox.run(['approve', 'list'])).stdout
+  expect(shown).toContain('x = 1')
+  expect(shown).not.toContain('_meta')
+  await sandbox.run(['approve', 'allow', error.data.approval])
+  expect((await ask(2, 2)).error.data.approval).not.toBe(error.data.approval)
+  expect((await ask(3)).result).toEqual({ done: true })
+})
