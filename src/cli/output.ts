@@ -125,17 +125,17 @@ export class Output {
 
 /**
  * Text that cannot move the cursor, change colours, hide parts or reorder what is read: control, bidirectional,
- * zero-width and tag characters are shown by their number.
+ * zero-width, tag and all other characters that cannot be seen are shown by their number, as pins show them.
  */
 export function safe(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+  return text.replace(UNSEEN, (character) =>
     character === '\n' || character === '\t' ? character : `\\u{${character.codePointAt(0)?.toString(16)}}`,
   )
 }
 
 /** The same for JSON text, which stays the same value: such characters can only stand in strings. */
 export function safeJson(json: string): string {
-  return json.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+  return json.replace(UNSEEN, (character) =>
     /[\n\r\t]/.test(character)
       ? character
       : Array.from({ length: character.length }, (_, index) => codeUnit(character.charCodeAt(index))).join(
@@ -145,6 +145,13 @@ export function safeJson(json: string): string {
 }
 
 // --- internal ---
+
+/**
+ * Whatever takes no place, or may look like nothing. Not the selector that makes a picture of the character before it, which
+ * pins do not flag either; anywhere else that one is unseen, too.
+ */
+const UNSEEN =
+  /(?<!\p{Extended_Pictographic})\uFE0F(?!\u20E3)|(?!\uFE0F)[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu
 
 function codeUnit(unit: number): string {
   return `\\u${unit.toString(16).padStart(4, '0')}`
