@@ -6,6 +6,7 @@ import { suspicionsIn, ToolNames } from './suspicion.ts'
 const NAMES = new ToolNames([
   ['github', ['delete_repo', 'search', 'listIssues', 'create_issue']],
   ['files', ['read_file', 'search']],
+  ['docs', ['resolve-library-id', 'pages.read', 'pay_x', 'ask']],
 ])
 
 function kinds(definition: object, server = 'files'): string[] {
@@ -43,6 +44,25 @@ for (const [text, flags] of BAD)
     expect(described(text)).toEqual(flags)
   })
 
+test.each([
+  'Call resolve-library-id first.',
+  'Then pages.read.',
+  'See pay_x, too.',
+  'As docs:ask does.',
+  'As docs__ask does.',
+  'As docs_ask does.',
+  'As mcp__docs__ask does.',
+  'As mcp_docs_ask does.',
+  'As docs.ask does.',
+  'As docs/ask, or others.',
+  'First github:delete_repo: then this.',
+  '(docs/pay_x)',
+])('[E9] a tool of another server is found however it is written: %j', (text) => {
+  expect(described(text)).toEqual(['other-tool'])
+  const property = { type: 'string', default: text }
+  expect(kinds({ name: 'x', inputSchema: { properties: { property } } })).toEqual(['other-tool'])
+})
+
 test('[E9] what is hidden in a schema or a name is found, with its place', () => {
   const definition = {
     name: 'add',
@@ -74,6 +94,10 @@ test('[E9] a server may name its own tools, and words that are ordinary', () => 
   expect(kinds(own, 'github')).toEqual([])
   expect(described('Use search, or read_file for single ones.')).toEqual([])
   expect(kinds({ description: 'See read_file.' }, 'github')).toEqual(['other-tool'])
+  expect(kinds({ description: 'docs:ask, docs.ask, pay_x and mcp__docs__ask are its own.' }, 'docs')).toEqual(
+    [],
+  )
+  expect(described('Ask the docs: ask them, read pages. Pages are read-only.')).toEqual([])
   // A value that is called like somebody's tool orders nothing.
   expect(kinds({ inputSchema: { properties: { action: { enum: ['delete_repo'] } } } })).toEqual([])
 })

@@ -47,31 +47,46 @@ export function suspicionsIn(definition: unknown, otherTools: OtherTools): Suspi
 
 /** The tools of all servers, to tell those of others from a server's own. */
 export class ToolNames {
+  /** Those that have a tool, by its name. */
   readonly #servers = new Map<string, Set<string>>()
 
   constructor(tools: Iterable<readonly [server: string, names: Iterable<string>]>) {
     for (const [server, names] of tools) for (const name of names) this.#add(server, name)
   }
 
-  /** Of every server but this one, also by address. What it has itself is its own. */
-  besides(server: string): OtherTools {
+  /** Of every server but this one, by name or with its server, however that is written. What it has itself is its own. */
+  besides(own: string): OtherTools {
     const has = (name: string): boolean => {
       const servers = this.#servers.get(name)
-      return servers !== undefined && !servers.has(server)
+      return servers === undefined ? this.#isAddress(name, own) : !servers.has(own)
     }
     return { has }
   }
 
+  // --- internal ---
+
   #add(server: string, name: string): void {
-    for (const key of [name, `${server}/${name}`]) {
-      const servers = this.#servers.get(key)
-      if (servers) servers.add(server)
-      else this.#servers.set(key, new Set([server]))
-    }
+    const servers = this.#servers.get(name)
+    if (servers) servers.add(server)
+    else this.#servers.set(name, new Set([server]))
+  }
+
+  #isAddress(name: string, own: string): boolean {
+    const address = name.replace(/^mcp__?/, '')
+    for (let at = 1; at < address.length; at++)
+      for (const mark of BETWEEN) {
+        if (!address.startsWith(mark, at)) continue
+        const server = address.slice(0, at)
+        if (server !== own && this.#servers.get(address.slice(at + mark.length))?.has(server)) return true
+      }
+    return false
   }
 }
 
 // --- internal ---
+
+/** What stands between a server and its tool, as people and models write them. */
+const BETWEEN = ['/', ':', '.', '__', '_'] as const
 
 /** Characters of a description beyond which nobody reads it. */
 const LONG = 10_000
@@ -98,12 +113,14 @@ function ordersIn(text: string): string[] {
   return ORDERS.flatMap((pattern) => pattern.exec(text)?.[0] ?? [])
 }
 
-/** A name that is no ordinary word: with an underscore or a slash in it, or in camel case. */
+/** Names that are no ordinary words: with a mark in them (`pay_x`, `files.read`, `resolve-library-id`), or in camel case. */
 function namesIn(text: string, otherTools: OtherTools): string[] {
-  const words = text.match(/[A-Za-z][\w/-]{5,127}/g) ?? []
-  return words.filter((word) => {
-    const name = word.startsWith('mcp__') ? word.slice(5).replace('__', '/') : word
-    return /[_/]|[a-z][A-Z]/.test(name) && otherTools.has(name)
+  return (text.match(/[A-Za-z][\w/:.-]{2,127}/g) ?? []).flatMap((run) => {
+    // The end of a sentence is no part of a name.
+    const word = run.replace(/[/:.-]+$/, '')
+    const names = [word, ...word.split(/[/:.]/)]
+    const found = names.find((name) => /[\w][_/:.-]|[a-z][A-Z]/.test(name) && otherTools.has(name))
+    return found === undefined ? [] : [found]
   })
 }
 
@@ -126,7 +143,7 @@ function* textsIn(definition: unknown): Generator<Text> {
     else if (isRecord(value))
       for (const [key, item] of Object.entries(value).reverse()) {
         const inner = memberPath(path, key)
-        left.push({ path: inner, value: item, prose: key === 'description' || key === 'title' })
+        left.push({ path: inner, value: item, prose: PROSE.has(key) })
         if (!KNOWN_KEY.test(key)) left.push({ path: inner, value: key, prose: false })
       }
   }
@@ -137,6 +154,9 @@ interface Item {
   readonly value: unknown
   readonly prose: boolean
 }
+
+/** What a model reads as said to it; a default is what it is told to send. */
+const PROSE: ReadonlySet<string> = new Set(['description', 'title', 'default'])
 
 /** Most keys are single words, in which nothing can be said. */
 const KNOWN_KEY = /^[\w$-]{0,64}$/
