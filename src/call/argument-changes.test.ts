@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { sha256 } from '../base/digest.ts'
 import { MASK } from '../base/redact.ts'
+import { canonicalArguments } from '../policy/canonical-arguments.ts'
 import { argumentsForRecord } from '../record/summary.ts'
 import { compareArguments } from './argument-changes.ts'
-import { canonicalArguments } from './arguments.ts'
 
 const plain = (text: string) => text
 

@@ -4,7 +4,7 @@
 import { sha256 } from '../base/digest.ts'
 import { isRecord } from '../base/record.ts'
 import { MASK } from '../base/redact.ts'
-import { canonicalArguments } from './arguments.ts'
+import { canonicalArguments } from '../policy/canonical-arguments.ts'
 
 /** Something that differs between two sets of arguments; what is absent on one side is left out. */
 export interface ArgumentChange {

@@ -2,8 +2,8 @@
 
 import { sha256 } from '../base/digest.ts'
 import { seal, unseal } from '../base/sealed.ts'
-import { canonicalArguments } from '../call/arguments.ts'
 import { agentOf } from '../policy/access.ts'
+import { canonicalArguments } from '../policy/canonical-arguments.ts'
 import { param, withoutParams } from '../wire/params.ts'
 import type { Asked } from './asked.ts'
 import type { CallEvent } from './translation-calls.ts'

@@ -60,3 +60,11 @@ test('what fails in many ways is not remembered without end [D2]', () => {
   expect(loops.check({ ...KEY, tool: 'old' })).toBeUndefined()
   expect(loops.check({ ...KEY, text: 'no json' })).toBeUndefined()
 })
+
+test('numbers that only differ in digits beyond what data holds are other calls [D2]', () => {
+  const { loops, fail } = breaker()
+  fail(5, { text: '{"id":12345678901234567891}' })
+  expect(loops.check({ ...KEY, text: '{ "id": 12345678901234567891 }' })?.code).toBe('LOOP_STOPPED')
+  for (const text of ['{"id":12345678901234567000}', '{"id":12345678901234567890}', '{"id":1.0}'])
+    expect(loops.check({ ...KEY, text })).toBeUndefined()
+})

@@ -2,7 +2,7 @@
 
 import { sha256 } from '../base/digest.ts'
 import { Fault } from '../base/fault.ts'
-import { canonical } from '../config/canonical.ts'
+import { canonicalArguments } from './canonical-arguments.ts'
 import { clockTime } from './energy-state.ts'
 
 export interface CallKey {
@@ -10,7 +10,7 @@ export interface CallKey {
   readonly agent: string
   readonly server: string
   readonly tool: string
-  /** The arguments as JSON text; the order of keys does not matter. */
+  /** The arguments as JSON text; the order of keys does not matter, every digit does. */
   readonly text: string
 }
 
@@ -97,7 +97,7 @@ function toolKey({ agent, server, tool }: CallKey): string {
 
 function digestOf(text: string): string {
   try {
-    return sha256(canonical(JSON.parse(text)))
+    return sha256(canonicalArguments(Buffer.from(text)))
   } catch {
     return sha256(text)
   }
