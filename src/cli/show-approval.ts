@@ -1,5 +1,6 @@
 // A question on the terminal: everything that is needed to judge it, and nothing that could act on the terminal.
 
+import { leftText } from '../base/time-text.ts'
 import type { ApprovalView } from '../call/approval-view.ts'
 import type { Comparison } from '../call/argument-changes.ts'
 import { scanObject } from '../wire/scan.ts'
@@ -21,7 +22,7 @@ export function approvalLines(
   { full = false, now = Date.now() } = {},
 ): string[] {
   const { id, agent, address, risk, reason, estimate, status, expiresAt, lastCall } = approval
-  const left = status === 'pending' ? `${timeLeft(expiresAt - now)} left` : status
+  const left = status === 'pending' ? `${leftText(expiresAt - now)} left` : status
   const cost = estimate === undefined ? [] : [`about ${estimate} energy`]
   const head = [
     `${out.style('bold', shortId(id))}  ${oneLine(agent)} wants ${out.style('bold', oneLine(address))}`,
@@ -34,11 +35,6 @@ export function approvalLines(
     ...argumentLines(approval, full),
     ...(lastCall === undefined ? [] : changeLines(lastCall)),
   ]
-}
-
-function timeLeft(milliseconds: number): string {
-  const seconds = Math.max(0, Math.round(milliseconds / 1000))
-  return seconds < 90 ? `${seconds} s` : `${Math.round(seconds / 60)} min`
 }
 
 // --- internal ---

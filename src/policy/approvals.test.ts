@@ -248,6 +248,14 @@ test('[D11] what is allowed for good is allowed to what ran then, and not to wha
   expect([about('i2')?.decision, about('i3')?.decision]).toEqual(['deny', 'deny'])
 })
 
+test('[D11] who retries is told how long the question can still be answered', async () => {
+  const { desk: it, clock } = await desk()
+  const said = () => it.permit(CALL, NOW).catch((error: Error) => error.message)
+  expect(await said()).toContain('can be answered for 60 s: retry')
+  clock.now += 57_000
+  expect(await said()).toContain('can be answered for 3 s: retry')
+})
+
 test('[D11] an answer that is not understood is refused, and nothing is written', async () => {
   const { desk: it, memories, trouble } = await desk()
   const id = await idOf(it.permit(CALL, NOW))

@@ -3,6 +3,7 @@
 
 import { Fault } from '../base/fault.ts'
 import type { Stop } from '../base/stop.ts'
+import { leftText } from '../base/time-text.ts'
 import { uuid7 } from '../base/uuid.ts'
 import { namesMethod } from '../connect/definitions.ts'
 import type { Approval, ApprovalStatistics, ApprovalStatus, Approvals, Rule } from '../store/policy.ts'
@@ -84,10 +85,12 @@ export class ApprovalDesk {
         case 'denied':
           throw denied(approval)
         case 'pending':
-          throw pending(approval)
-        default:
+          throw pending(approval, this.#now())
+        case 'used':
+        case 'expired':
+        case 'cancelled':
           // Expired, cancelled, or used by somebody else meanwhile.
-          if (performance.now() >= until) throw pending(await this.#asked(question))
+          if (performance.now() >= until) throw pending(await this.#asked(question), this.#now())
       }
     }
   }
@@ -316,12 +319,11 @@ function about({ id, server, expiresAt }: Approval): { server?: string; details:
   }
 }
 
-function pending(approval: Approval): Fault {
-  const minutes = Math.max(1, Math.round((approval.expiresAt - approval.createdAt) / 60_000))
+function pending(approval: Approval, now: number): Fault {
   return new Fault(
     'APPROVAL_PENDING',
     `a person has to allow ${addressOf(approval)} first; the question is ${approval.id} and can be answered for ` +
-      `${minutes} min: retry the very same call later`,
+      `${leftText(approval.expiresAt - now)}: retry the very same call later`,
     { hint: `a person answers with: busbar approve allow ${approval.id}`, ...about(approval) },
   )
 }

@@ -1,6 +1,7 @@
 // How an agent is, by what it has left; and the words in which it is told that this is not enough.
 
 import { Fault } from '../base/fault.ts'
+import { clockTime, waitText } from '../base/time-text.ts'
 
 export type EnergyState = 'plenty' | 'low' | 'tired' | 'critical' | 'empty'
 
@@ -27,7 +28,7 @@ export interface Shortage {
 export function outOfEnergy({ agent, left, capacity, needed, wait, now }: Shortage): Fault {
   const account = agent.split('/', 1)[0]
   const known = Number.isFinite(wait)
-  const when = known ? `enough at ${clockTime(now + wait)} (in ${span(wait)})` : 'it does not recover'
+  const when = known ? `enough at ${clockTime(now + wait)} (in ${waitText(wait)})` : 'it does not recover'
   return new Fault(
     'OUT_OF_ENERGY',
     `${agent} is out of energy: ${amount(left, Math.floor)} of ${amount(capacity)} left, this call needs about ` +
@@ -44,19 +45,4 @@ export function amount(energy: number, round: (tenths: number) => number = Math.
   // A hair's breadth above a tenth is that tenth.
   const tenths = round(Number((energy * 10).toFixed(5))) / 10
   return String(tenths === 0 ? 0 : tenths)
-}
-
-/** Hours and minutes as the clocks around here show them. */
-export function clockTime(epoch: number): string {
-  const date = new Date(epoch)
-  return [date.getHours(), date.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':')
-}
-
-// --- internal ---
-
-function span(milliseconds: number): string {
-  const seconds = Math.max(1, Math.ceil(milliseconds / 1000))
-  if (seconds < 60) return `${seconds} s`
-  const minutes = Math.ceil(seconds / 60)
-  return minutes < 120 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`
 }

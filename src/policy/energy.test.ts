@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { TestClock } from '../base/test-clock.ts'
+import { clockTime } from '../base/time-text.ts'
 import type { EnergyBudget } from '../store/energy-level.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
@@ -125,8 +126,7 @@ test('the refusal says what is left, what is needed and when there is enough [D7
   const { clock, regulator: open } = place()
   const regulator = await open('p', { capacity: 100, recovery: 0.1625 })
   regulator.settle(await regulator.reserve('cto', 99.6), 99.6)
-  const at = new Date(clock.wall() + 16 * 60_000)
-  const time = [at.getHours(), at.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':')
+  const time = clockTime(clock.wall() + 16 * 60_000)
   await expect(async () => await regulator.reserve('cto/reviewer', 3)).rejects.toMatchObject({
     code: 'OUT_OF_ENERGY',
     message: `cto/reviewer is out of energy: 0.4 of 100 left, this call needs about 3; enough at ${time} (in 16 min)`,

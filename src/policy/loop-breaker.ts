@@ -2,8 +2,8 @@
 
 import { sha256 } from '../base/digest.ts'
 import { Fault } from '../base/fault.ts'
+import { clockTime } from '../base/time-text.ts'
 import { canonicalArguments } from './canonical-arguments.ts'
-import { clockTime } from './energy-state.ts'
 
 export interface CallKey {
   /** `cto`, `cto/reviewer`, or empty for the owner. */
