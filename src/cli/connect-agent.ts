@@ -1,7 +1,10 @@
 // The agent that a client acts as: there already, or made for it with servers that a person chose.
 
 import { Fault } from '../base/fault.ts'
-import { checkNewAgent } from './add-agent.ts'
+import type { ClientScope } from '../config/clients/known.ts'
+import type { Snapshot } from '../config/snapshot.ts'
+import type { Scope } from '../config/tree.ts'
+import { addNewAgent, checkNewAgent } from './add-agent.ts'
 import { ask, canAsk } from './prompt.ts'
 import { oneLine } from './review.ts'
 import type { Loaded, Session } from './session.ts'
@@ -37,7 +40,43 @@ export async function chooseAgent(
   return { name, servers }
 }
 
+/**
+ * Adds it where its client's file is read: for a client of the whole user in the user's configuration. There only servers
+ * can be named that are known everywhere; those of the project are added to it in the project's own.
+ */
+export async function makeAgent(
+  session: Session,
+  { snapshot }: Loaded,
+  { name, servers = [] }: AgentChoice,
+  scope: ClientScope,
+): Promise<Loaded> {
+  const everywhere = servers.filter((server) => !isServerOfProject(snapshot, server))
+  const isSplit = scope === 'user' && session.options.config === undefined
+  await addNewAgent(session, name, { servers: isSplit ? everywhere : servers, scope })
+  if (isSplit && everywhere.length < servers.length)
+    await addNewAgent(session, name, { servers, scope: 'project' })
+  return await session.load({ warnings: false })
+}
+
+/** Whether nothing but the project's files speaks of it. */
+export function isOfProjectAlone({ layers }: Snapshot, agent: string): boolean {
+  const speaking = layers.filter(({ source }) =>
+    Object.hasOwn(Object(Object(source.document.value).agents ?? {}), agent),
+  )
+  return speaking.length > 0 && speaking.every(({ source }) => isOfProject(source.scope))
+}
+
 // --- internal ---
+
+function isOfProject(scope: Scope): boolean {
+  return scope === 'project' || scope === 'local'
+}
+
+function isServerOfProject({ servers }: Snapshot, name: string): boolean {
+  const { scope, sources = [], hides = [] } = servers.get(name) ?? {}
+  const scopes = [...sources.map((it) => it.scope), ...hides.map(({ origin }) => origin.scope)]
+  return scope !== undefined && isOfProject(scope) && scopes.every(isOfProject)
+}
 
 async function chosenServers(session: Session, name: string, usable: readonly string[]): Promise<string[]> {
   const { out, signal } = session

@@ -22,8 +22,7 @@ import {
 } from '../config/clients/record.ts'
 import { dig } from '../config/formats/shape.ts'
 import type { Snapshot } from '../config/snapshot.ts'
-import { addNewAgent } from './add-agent.ts'
-import { type AgentChoice, chooseAgent } from './connect-agent.ts'
+import { chooseAgent, isOfProjectAlone, makeAgent } from './connect-agent.ts'
 import { agree, showDiff } from './connect-show.ts'
 import { clientFile, clientNamed, type Route, readScope, routeFor } from './connect-target.ts'
 import { newToken, revokeOld } from './connect-token.ts'
@@ -74,10 +73,10 @@ export async function connectClient(session: Session, id: string, options: Conne
     return
   }
   await agree(session, now.exists ? 'Write this?' : 'Make this file?', options.yes === true)
-  if (agent.servers) loaded = await makeAgent(session, loaded, agent)
+  if (agent.servers) loaded = await makeAgent(session, loaded, agent, scope)
   const { active } = loaded
   await writeEntry(session, active, { client, file, agent: agent.name, route })
-  tellRisks(session, loaded, { file, scope, agent: agent.name })
+  tellRisks(session, loaded, { client, file, scope, agent: agent.name, route })
   out.answer({ ...facts, written: true }, () => [
     `${client.title} is connected as ${agent.name}.`,
     ...nextSteps(client, loaded, agent.name, route),
@@ -149,12 +148,6 @@ async function offerImport(
   return true
 }
 
-async function makeAgent(session: Session, { snapshot }: Loaded, agent: AgentChoice): Promise<Loaded> {
-  const inProject = snapshot.layers.some(({ source }) => source.scope === 'project')
-  await addNewAgent(session, agent.name, { servers: agent.servers, scope: inProject ? 'project' : 'user' })
-  return await session.load({ warnings: false })
-}
-
 async function writeEntry(
   session: Session,
   active: Snapshot,
@@ -215,7 +208,7 @@ async function originalOf(
 function tellRisks(
   { out }: Session,
   { active }: Loaded,
-  { file, scope, agent }: { readonly file: string; readonly scope: ClientScope; readonly agent: string },
+  { file, scope, agent, route }: Writing & { readonly scope: ClientScope },
 ): void {
   if (((statSync(file, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0)
     out.warn(
@@ -223,6 +216,11 @@ function tellRisks(
     )
   if (scope === 'project')
     out.warn(`${file} holds a token now: keep it out of the repository, or connect with --scope user`)
+  // By stdio the entry says which project is meant.
+  if (scope === 'user' && route.kind === 'http' && isOfProjectAlone(active, agent))
+    out.warn(
+      `${agent} stands in this project's configuration alone: a gateway of another folder does not know it; busbar agents add ${agent} --scope user`,
+    )
   if (active.config.agents[agent]?.enabled === false)
     out.warn(`${agent} is switched off and will get nothing; busbar agents enable ${agent}`)
 }

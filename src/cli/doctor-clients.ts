@@ -133,8 +133,8 @@ function checkToken(client: ClientFact, { agents }: GatewayFacts): ClientFinding
   if (acts === undefined)
     return finding(
       'client-agent',
-      `${title} is connected as ${agent}, and no agent is called so`,
-      `busbar agents add ${agent} --server SERVER`,
+      `${title} is connected as ${agent}, whose token is known; but no agent of this configuration is called so`,
+      `busbar agents add ${agent} --scope ${client.scope} --server SERVER`,
     )
   if (!acts.enabled)
     return finding(

@@ -279,6 +279,27 @@ test('[C11] a new client gets an agent of its own for the servers that are named
   expect([scope.code, scope.stderr]).toEqual([1, expect.stringContaining('--scope user')])
 })
 
+test('[C11] the agent of a user’s client is known in every folder, with servers of the project in the project', async () => {
+  const sandbox = home()
+  sandbox.write('busbar.yaml', JSON.stringify({ servers: { own: plain } }))
+  await sandbox.run(['trust', '--yes'])
+  const made = await sandbox.run(['connect', 'zed', '--servers', 'plain,own', '--yes'])
+  expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('config.yaml')])
+  const serversIn = async (cwd: string) => {
+    const { json } = await sandbox.run(['agents', 'list', '--json'], { cwd })
+    return json.agents.find((it: Answer) => it.name === 'zed')?.servers
+  }
+  expect(await serversIn(sandbox.project)).toEqual(['plain', 'own'])
+  expect(await serversIn(sandbox.root)).toEqual(['plain'])
+  const project = await sandbox.run(['connect', 'vscode', '-s', 'project', '--servers', 'own', '--yes'])
+  expect(project.code).toBe(0)
+  expect(sandbox.read('busbar.yaml')).toContain('vscode')
+  expect(sandbox.read(userFile(sandbox))).not.toContain('vscode')
+  // One that was there before, and only here.
+  const before = await sandbox.run(['connect', 'cursor', '--agent', 'vscode', '--yes'])
+  expect(before.stderr).toContain('busbar agents add vscode --scope user')
+})
+
 test('[C11][D14] a running gateway is where the entry leads, and its token opens it until the way back', async () => {
   const { sandbox } = place()
   const gateway = await up(sandbox, { servers: { plain } }, { user: true })

@@ -90,8 +90,18 @@ test('[C11] a token that was revoked or comes from elsewhere, and an agent that 
   writeFileSync(file, sandbox.read(file).replace(/busbar_[\w-]+/, `busbar_${'x'.repeat(43)}`))
   expect((await findings(sandbox)).of('client-token').message).toContain('another home')
   await connect(sandbox, 'cursor')
-  await sandbox.run(['agents', 'remove', 'cursor'])
+  const without = { servers: { plain }, gateway: { port: await freePort() } }
+  sandbox.write(userFile(sandbox), JSON.stringify(without))
   expect(await wrong()).toContain('client-agent')
+  // The same where a gateway runs, which knows the token and not the agent.
+  await up(sandbox, without, { user: true })
+  const { message, fix } = (await findings(sandbox)).of('client-agent')
+  expect([message, fix]).toEqual([
+    expect.stringContaining('no agent of this configuration'),
+    'busbar agents add cursor --scope user --server SERVER',
+  ])
+  await sandbox.run([...fix.replace('SERVER', 'plain').split(' ').slice(1)])
+  expect((await findings(sandbox)).wrong).not.toContain('client-agent')
 })
 
 test('[C11] a client’s file that others can read is closed by --fix; one that does not parse is named', async () => {
