@@ -88,6 +88,29 @@ export async function agentToken(session: Session, agent: string, options: Token
   out.answer(made, () => made.token)
 }
 
+/** Revokes what opens anything for an agent that is gone: a later one of its name is somebody else. Tells how many. */
+export async function revokeAll(
+  session: Session,
+  agent: string,
+  workers: readonly string[],
+): Promise<number> {
+  const { active } = await session.load({ warnings: false })
+  // It still stands in a file that is not ours to change.
+  if (Object.hasOwn(active.config.agents, agent)) return 0
+  let revoked = 0
+  try {
+    for (const name of [agent, ...workers.map((worker) => `${agent}/${worker}`)])
+      revoked += await (await tokensOf(session, active, name)).revoke()
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    throw new Fault(error.code, `${agent} is removed, but its tokens are not revoked: ${error.message}`, {
+      hint: `run: busbar agents token ${agent} --revoke`,
+      cause: error,
+    })
+  }
+  return revoked
+}
+
 // --- internal ---
 
 function table({ out }: Session, tokens: readonly ShownToken[]): string[] {

@@ -104,6 +104,21 @@ test('[C11] a token that was revoked or comes from elsewhere, and an agent that 
   expect((await findings(sandbox)).wrong).not.toContain('client-agent')
 })
 
+for (const running of [false, true])
+  test(`[C11] a removed agent leaves no token to a later one of its name, ${running ? 'with' : 'without'} a gateway`, async () => {
+    const sandbox = home({ agents: { cursor: { ...AGENT, workers: { reader: {} } } } })
+    if (running) await up(sandbox, JSON.parse(sandbox.read(userFile(sandbox))), { user: true })
+    for (const agent of ['cursor', 'cursor/reader']) await sandbox.run(['agents', 'token', agent])
+    const { code, json } = await sandbox.run(['agents', 'remove', 'cursor', '--json'])
+    expect([code, json]).toMatchObject([0, { removed: 'cursor', revoked: 2 }])
+    await sandbox.run(['agents', 'add', 'cursor', '--server', 'plain', '--scope', 'user'])
+    const tokens = await until(async () => {
+      const listed = await sandbox.run(['agents', 'token', 'cursor', '--list', '--json'])
+      return listed.json?.tokens
+    })
+    expect(tokens).toMatchObject([{ state: 'revoked' }])
+  })
+
 test('[C11] a client’s file that others can read is closed by --fix; one that does not parse is named', async () => {
   const sandbox = home({ gateway: { port: await freePort() } })
   sandbox.write(cursorFile(sandbox), '{}', 0o644)

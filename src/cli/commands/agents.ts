@@ -5,7 +5,7 @@ import { nearest } from '../../base/suggest.ts'
 import { removeAgent, type Target } from '../../config/plan.ts'
 import { placeOf } from '../../config/tree.ts'
 import { addNewAgent } from '../add-agent.ts'
-import { agentToken } from '../agent-token.ts'
+import { agentToken, revokeAll } from '../agent-token.ts'
 import { grantTo, revokeFrom, setAgent } from '../change-agent.ts'
 import { command, type Group } from '../command.ts'
 import { placeText } from '../describe.ts'
@@ -48,7 +48,7 @@ Examples:
       run: async (session, [name = ''], options) => await add(session, name, options),
     }),
     remove: command({
-      summary: 'remove an agent',
+      summary: 'remove an agent and revoke its tokens',
       words: '<name>',
       help: `
 Example:
@@ -221,8 +221,11 @@ async function remove(session: Session, name: string): Promise<void> {
   const { written, after } = await makeEdits(session, snapshot, edits)
   if (after.config.agents[name] === undefined)
     await forgetRules(session, ({ agent }) => agent === name || agent?.startsWith(`${name}/`) === true)
+  const workers = Object.keys(snapshot.config.agents[name]?.workers ?? {})
+  const revoked = await revokeAll(session, name, workers)
   session.out.answer(
-    { removed: name, files: written.map((it) => it.file) },
-    () => `Removed the agent ${name}.`,
+    { removed: name, files: written.map((it) => it.file), revoked },
+    () =>
+      `Removed the agent ${name}${revoked === 0 ? '' : ` and revoked its token${revoked === 1 ? '' : 's'}`}.`,
   )
 }
