@@ -6,9 +6,10 @@ import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { Fault } from '../base/fault.ts'
 import { gatewaySocket, type Places } from '../base/places.ts'
+import { isRecord } from '../base/record.ts'
 import { LINES } from '../gateway/lines-upgrade.ts'
 import { LineReader } from '../wire/lines.ts'
-import { type Id, readMessage } from '../wire/message.ts'
+import { type Id, memberValue, type RequestMessage, readMessage } from '../wire/message.ts'
 
 const LARGEST = 16 * 1024 * 1024
 /** Milliseconds for which a gateway that went away is waited for, and between two tries. */
@@ -33,7 +34,7 @@ export async function relayLines(options: RelayOptions): Promise<void> {
 
 // --- internal ---
 
-/** The id under which a gateway that was started anew is greeted in the client's name; its answer is for nobody. */
+/** The id under which a gateway that was started anew is told what the client told the last one; its answers are for nobody. */
 const GREETING = 'busbar-greeting'
 
 class Relay {
@@ -41,6 +42,8 @@ class Relay {
   readonly #underWay = new Set<Id>()
   /** How the client introduced itself. */
   #greeting: Buffer[] = []
+  /** What it asked for once and for all: how much it wants to hear, and of which resources. */
+  readonly #wishes = new Map<string, Buffer>()
   /** What came in while there was no gateway. */
   #waiting: Buffer[] = []
   #socket: Socket | undefined
@@ -79,7 +82,7 @@ class Relay {
     this.#socket = socket
     if (!first) {
       note('the gateway is back')
-      for (const line of this.#greeting) send(socket, line)
+      for (const line of [...this.#greeting, ...this.#wishes.values()]) send(socket, line)
     }
     for (const line of this.#waiting.splice(0)) this.#toGateway(line)
     if (this.#done) socket.end()
@@ -126,7 +129,18 @@ class Relay {
     if (message.kind === 'request' && message.method === 'initialize') this.#greeting = [underGreeting(line)]
     else if (message.kind === 'notification' && message.method === 'notifications/initialized')
       this.#greeting.push(Buffer.from(line))
+    else if (message.kind === 'request') this.#remember(message, line)
     this.#toGateway(line)
+  }
+
+  #remember(message: RequestMessage, line: Buffer): void {
+    const { method } = message
+    if (method === 'logging/setLevel') this.#wishes.set(method, underGreeting(line))
+    if (method !== 'resources/subscribe' && method !== 'resources/unsubscribe') return
+    const params = memberValue(message, 'params')
+    const key = `resource ${isRecord(params) ? params['uri'] : ''}`
+    if (method === 'resources/subscribe') this.#wishes.set(key, underGreeting(line))
+    else this.#wishes.delete(key)
   }
 
   #toGateway(line: Buffer): void {
@@ -152,7 +166,7 @@ function send(stream: Writable, line: Buffer): void {
   stream.write('\n')
 }
 
-/** The same introduction under another id. */
+/** The same request under another id. */
 function underGreeting(line: Buffer): Buffer {
   return Buffer.from(JSON.stringify({ ...JSON.parse(line.toString()), id: GREETING }))
 }

@@ -3,7 +3,7 @@
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Fault } from '../base/fault.ts'
 import { gatewaySocket, prepareFolder } from '../base/places.ts'
 import type { GatewaySettings } from '../config/schema-gateway.ts'
@@ -65,6 +65,7 @@ export class Gateway {
       mostSessions: () => this.#settings.limits.sessions,
       sessionIdle: () => this.#settings.limits.sessionIdle,
       parked: () => this.#settings.limits.parked,
+      spentFile: join(hub.places.state, 'spent-sessions'),
       report: options.report,
     })
     this.metrics.sessions = () => this.#endpoint.sessions.size

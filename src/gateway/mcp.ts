@@ -4,8 +4,8 @@
 import { Fault } from '../base/fault.ts'
 import { mayReach } from '../call/admit.ts'
 import { consent } from '../call/consent.ts'
-import { instanceOf } from '../call/own-instance.ts'
-import type { Hub } from '../hub.ts'
+import { instanceKey, instanceOf } from '../call/own-instance.ts'
+import type { Hub, HubEvent } from '../hub.ts'
 import type { Actor } from '../policy/access.ts'
 import { ERROR, LEGACY_VERSIONS } from '../wire/era.ts'
 import { type Message, readMessage, slice } from '../wire/message.ts'
@@ -36,6 +36,8 @@ export interface EndpointOptions {
   readonly sessionIdle: () => number
   /** Milliseconds for which a call waits for a client that has to come back with an answer. */
   readonly parked: () => number
+  /** Where it is kept which sessions do not outlive this run. */
+  readonly spentFile?: string | undefined
   /** Told of errors that are ours alone. */
   readonly report: (error: unknown) => void
 }
@@ -58,8 +60,8 @@ export class McpEndpoint {
   constructor(hub: Hub, options: EndpointOptions) {
     this.#hub = hub
     this.#options = options
-    const { key, mostSessions: most, sessionIdle: idle } = options
-    this.sessions = new Sessions({ key, most, idle, forwarding: this.forwarding })
+    const { key, mostSessions: most, sessionIdle: idle, spentFile, report } = options
+    this.sessions = new Sessions({ key, most, idle, forwarding: this.forwarding, spentFile, report })
     const people = { [Symbol.iterator]: () => this.#people() }
     this.#levels = new Levels(hub, people)
     const parking = new Parking({ key, forwarding: this.forwarding, patience: options.parked })
@@ -73,6 +75,7 @@ export class McpEndpoint {
       this.#watches.hear(event)
       this.#levels.hear(event)
       this.#audience.hear(event)
+      if (event.type === 'instance-status') this.#started(event)
     })
   }
 
@@ -161,6 +164,14 @@ export class McpEndpoint {
   *#hearers(): Generator<Hearer> {
     yield* this.#people()
     yield* this.#subscribing.hearers
+  }
+
+  /** A process for one session alone: what it keeps there would not come back with its id. */
+  #started({ server, instance, connected }: Extract<HubEvent, { type: 'instance-status' }>): void {
+    const connection = this.#hub.context.manager.find(server)
+    if (!connected || connection?.plan.share !== 'session') return
+    for (const session of this.sessions)
+      if (instanceKey(connection, session.caller) === instance) session.hasInstance()
   }
 
   /** A notification, or an answer to something that the client was asked. */

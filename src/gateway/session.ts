@@ -42,6 +42,8 @@ export interface SessionOptions {
   readonly forwarding: Forwarding
   /** Whether it may be told something already; on a line, not before it has introduced itself. */
   readonly introduced: boolean
+  /** Told whenever it came to have something that its id does not say. */
+  readonly grew?: (() => void) | undefined
   /** Milliseconds for which a client that went away in the middle of a question is waited for. */
   readonly questionPatience?: number | undefined
 }
@@ -55,10 +57,10 @@ export class Session implements Hearer {
   #version: string
   #askable: Askable
   readonly #forwarding: Forwarding
-  /** The lowest level of what servers say that it wants to hear; undefined until it asked for one. */
-  level: Level | undefined
+  readonly #grew: () => void
+  #level: Level | undefined
   /** Ways to end what it has subscribed to, by server and address. */
-  readonly subscriptions: Map<string, () => void> = new Map()
+  readonly #subscriptions = new Map<string, () => void>()
   readonly #askers = new Map<string, Asker>()
   readonly #running = new Map<Id, Running>()
   readonly #questions = new Map<Id, Question>()
@@ -90,6 +92,7 @@ export class Session implements Hearer {
     this.#version = version
     this.#askable = askable
     this.#forwarding = forwarding
+    this.#grew = options.grew ?? (() => undefined)
   }
 
   /** Whether it is in use at this moment: by a stream, or a request under way. */
@@ -97,9 +100,34 @@ export class Session implements Hearer {
     return this.#running.size > 0 || this.#standing.read
   }
 
-  /** Whether its id alone says all that there is to know about it. */
-  get plain(): boolean {
-    return this.subscriptions.size === 0 && this.level === undefined
+  /** The lowest level of what servers say that it wants to hear; undefined until it asked for one. */
+  get level(): Level | undefined {
+    return this.#level
+  }
+
+  set level(level: Level) {
+    this.#level = level
+    this.#grew()
+  }
+
+  /** It hears of a resource from now on, by whatever key, until `end` is called. */
+  subscribe(key: string, end: () => void): void {
+    this.#subscriptions.set(key, end)
+    this.#grew()
+  }
+
+  isSubscribed(key: string): boolean {
+    return this.#subscriptions.has(key)
+  }
+
+  unsubscribe(key: string): void {
+    this.#subscriptions.get(key)?.()
+    this.#subscriptions.delete(key)
+  }
+
+  /** A server keeps a process for it alone, and in it whatever it likes. */
+  hasInstance(): void {
+    this.#grew()
   }
 
   /** What it said of itself, where that is known only later: on a line. */
@@ -254,8 +282,8 @@ export class Session implements Hearer {
 
   close(): void {
     this.#closed = true
-    for (const end of this.subscriptions.values()) end()
-    this.subscriptions.clear()
+    for (const end of this.#subscriptions.values()) end()
+    this.#subscriptions.clear()
     clearTimeout(this.#patience)
     this.#unanswered()
     for (const { stop } of this.#running.values()) stop.abort()

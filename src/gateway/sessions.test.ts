@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { Stopper } from '../base/stop.ts'
 import type { Actor } from '../policy/access.ts'
@@ -20,7 +23,14 @@ const forwarding: Forwarding = {
 }
 
 function sessions(options: Partial<SessionsOptions> = {}): Sessions {
-  const all = new Sessions({ key, most: () => 3, idle: () => 60_000, forwarding, ...options })
+  const all = new Sessions({
+    key,
+    most: () => 3,
+    idle: () => 60_000,
+    forwarding,
+    report: () => undefined,
+    ...options,
+  })
   onTestFinished(() => all.close())
   return all
 }
@@ -52,6 +62,37 @@ test('an idle session is forgotten, and comes back by its id as long as that say
   const back = all.find(plain.id, ADA, undefined)
   expect(back?.id).toBe(plain.id)
   expect(back).not.toBe(plain)
+})
+
+test('one that had a process of its own does not come back without it', () => {
+  const all = sessions({ idle: () => 1000 })
+  const session = all.create(ADA, undefined, AGREED)
+  session.hasInstance()
+  expect(all.find(session.id, ADA, undefined)).toBe(session)
+  all.sweep(performance.now() + 2000)
+  expect(all.find(session.id, ADA, undefined)).toBeUndefined()
+})
+
+test('[D16] what was ended, or had more than its id says, is over in the next run, too; the rest is not', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'busbar-sessions-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const spentFile = join(folder, 'spent')
+  const first = sessions({ spentFile, most: () => 10 })
+  const [plain, ended, levelled, subscribed] = [1, 2, 3, 4].map(() => first.create(ADA, undefined, AGREED))
+  if (!plain || !ended || !levelled || !subscribed) throw new Error('there are four')
+  first.end(ended)
+  levelled.level = 'debug'
+  levelled.level = 'info'
+  subscribed.subscribe('docs a:1', () => undefined)
+  expect(first.find(subscribed.id, ADA, undefined)).toBe(subscribed)
+  const text = readFileSync(spentFile, 'utf8')
+  expect([text.split('\n').length, text.includes(ended.id)]).toEqual([4, false])
+  // As after a crash: a line of long ago, and half a line.
+  writeFileSync(spentFile, `${'0'.repeat(32)} 1\n${text}0123`)
+  const second = sessions({ spentFile, most: () => 10 })
+  expect(second.find(plain.id, ADA, undefined)).toBeDefined()
+  for (const { id } of [ended, levelled, subscribed]) expect(second.find(id, ADA, undefined)).toBeUndefined()
+  expect(readFileSync(spentFile, 'utf8')).toBe(text)
 })
 
 test('whoever asks for a session uses it, if it is theirs', () => {

@@ -5,12 +5,11 @@ import { type Actor, agentOf } from '../policy/access.ts'
 import type { Forwarding } from './questions.ts'
 import { Session } from './session.ts'
 import { type Askable, openSession, sealSession } from './session-id.ts'
+import { SpentIds } from './spent-ids.ts'
 
 /** Milliseconds for which an id is worth something by itself. */
 const WORTH = 24 * 60 * 60 * 1000
 const SWEEP = 60_000
-/** Ids that were ended and must not come to life again. */
-const MOST_ENDED = 10_000
 
 export interface SessionsOptions {
   readonly key: Buffer
@@ -19,16 +18,22 @@ export interface SessionsOptions {
   readonly forwarding: Forwarding
   /** Milliseconds without a request or a stream after which a session is forgotten. */
   readonly idle: () => number
+  /** Where it is kept which ids do not come back; undefined: nowhere, they are known in this run alone. */
+  readonly spentFile?: string | undefined
+  /** Told of errors that are ours alone. */
+  readonly report: (error: unknown) => void
 }
 
 export class Sessions {
   readonly #options: SessionsOptions
   readonly #all = new Map<string, Session>()
-  readonly #ended = new Set<string>()
+  readonly #spent: SpentIds
   readonly #timer: NodeJS.Timeout
 
   constructor(options: SessionsOptions) {
     this.#options = options
+    const { spentFile: file, report } = options
+    this.#spent = new SpentIds({ file, worth: WORTH, report })
     this.#timer = setInterval(() => this.sweep(performance.now()), SWEEP)
     this.#timer.unref()
   }
@@ -50,7 +55,10 @@ export class Sessions {
     return this.#add(sealSession(claims, this.#options.key), actor, scope, agreed)
   }
 
-  /** The session of an id, if it is this actor's and about this. One that was forgotten, or is of another run, comes back. */
+  /**
+   * The session of an id, if it is this actor's and about this. One that was forgotten, or is of another run, comes back as
+   * long as its id says all that there was to it; a client that had more is told to begin anew.
+   */
   find(id: string, actor: Actor, scope: string | undefined): Session | undefined {
     const known = this.#all.get(id)
     if (known) {
@@ -62,7 +70,7 @@ export class Sessions {
       }
       this.#forget(known)
     }
-    if (this.#ended.has(id)) return undefined
+    if (this.#spent.has(id)) return undefined
     const claims = openSession(id, this.#options.key)
     if (claims === undefined || claims.agent !== agentOf(actor) || claims.scope !== scope) return undefined
     if (Date.now() - claims.since > WORTH) return undefined
@@ -71,14 +79,8 @@ export class Sessions {
 
   /** Ends one for good. */
   end(session: Session): void {
-    this.#all.delete(session.id)
-    if (this.#ended.size >= MOST_ENDED)
-      for (const oldest of this.#ended) {
-        this.#ended.delete(oldest)
-        break
-      }
-    this.#ended.add(session.id)
-    session.close()
+    this.#spent.add(session.id)
+    this.#forget(session)
   }
 
   /** Forgets those that nobody has used for long. */
@@ -102,7 +104,8 @@ export class Sessions {
   ): Session {
     this.#makeRoom(actor)
     const { forwarding } = this.#options
-    const session = new Session({ id, actor, scope, version, askable, forwarding, introduced: true })
+    const grew = () => this.#spent.add(id)
+    const session = new Session({ id, actor, scope, version, askable, forwarding, introduced: true, grew })
     this.#all.set(id, session)
     return session
   }
@@ -125,11 +128,8 @@ export class Sessions {
     this.#forget(idle)
   }
 
-  /** What its id says comes back with it; a client that had more than that is told to begin anew. */
   #forget(session: Session): void {
-    if (session.plain) {
-      this.#all.delete(session.id)
-      session.close()
-    } else this.end(session)
+    this.#all.delete(session.id)
+    session.close()
   }
 }

@@ -105,13 +105,13 @@ export class Subscribing {
   /** True when it is new. */
   #watch(session: Session | undefined, { server, uri, shown }: Place): boolean {
     const key = keyOf(server, uri)
-    if (session === undefined || session.closed || session.subscriptions.has(key)) return false
+    if (session === undefined || session.closed || session.isSubscribed(key)) return false
     const tell = (changed: string, message: NotificationMessage) => {
       // It may have lost the server since.
       if (mayReach(this.#hub.context, session.actor, server))
         session.push(changed === uri && shown !== uri ? updated(shown) : message.bytes)
     }
-    session.subscriptions.set(key, this.#watches.add(server, session.caller, uri, tell))
+    session.subscribe(key, this.#watches.add(server, session.caller, uri, tell))
     return true
   }
 
@@ -142,9 +142,7 @@ export class Subscribing {
 // --- internal ---
 
 function endSubscription(session: Session | undefined, { server, uri }: Place): void {
-  const key = keyOf(server, uri)
-  session?.subscriptions.get(key)?.()
-  session?.subscriptions.delete(key)
+  session?.unsubscribe(keyOf(server, uri))
 }
 
 function keyOf(server: string, uri: string): string {

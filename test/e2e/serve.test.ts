@@ -107,6 +107,33 @@ test('[B1] a gateway that is started anew is waited for, and what was under way 
   expect(child.exitCode).toBe(0)
 })
 
+test('[B1] what a client on a line subscribed to, and how much it wants to hear, outlives the gateway', async () => {
+  const { sandbox } = place()
+  const given = { servers: { changing: serverCommand('changing') }, agents: AGENTS }
+  const first = await up(sandbox, given)
+  const { send, find } = lines(sandbox, given)
+  const call = (id: number, name: string, args: object) =>
+    send({
+      jsonrpc: '2.0',
+      id,
+      method: 'tools/call',
+      params: { name: `mcp__changing__${name}`, arguments: args },
+    })
+  send(INITIALIZE, INITIALIZED)
+  send({ jsonrpc: '2.0', id: 2, method: 'resources/subscribe', params: { uri: 'test://text' } })
+  send({ jsonrpc: '2.0', id: 3, method: 'logging/setLevel', params: { level: 'error' } })
+  await find(({ id }) => id === 2)
+  await first.end('SIGTERM')
+  await up(sandbox, given)
+  call(4, 'log', { level: 'info', text: 'too little' })
+  call(5, 'log', { level: 'error', text: 'enough' })
+  const logged = await find(({ method }) => method === 'notifications/message')
+  expect(JSON.stringify(logged.params)).toContain('enough')
+  call(6, 'touch', { uri: 'test://text' })
+  const updated = await find(({ method }) => method === 'notifications/resources/updated')
+  expect(updated.params.uri).toBe('test://text')
+})
+
 test('[B1] a server can ask the one who called on a line', async () => {
   const { sandbox } = place()
   const everything = new URL(

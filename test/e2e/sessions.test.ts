@@ -176,6 +176,26 @@ test('[D16] sessions survive a restart of the gateway', async () => {
   })
 })
 
+test('[D16] after a restart, what was ended is over, and who had subscriptions or a level begins anew', async () => {
+  const { sandbox } = place()
+  const stateful = { ...ownServer(sandbox, '{ pid: () => process.pid }'), share: 'session' }
+  const config = { servers: { changing, stateful }, agents: AGENTS }
+  const before = await up(sandbox, config)
+  const [ended, levelled, subscribed, own] = await Promise.all(
+    [1, 2, 3, 4].map(() => WireClient.open(before)),
+  )
+  if (!ended || !levelled || !subscribed || !own) throw new Error('there are four')
+  expect(await ended.delete()).toBe(204)
+  await levelled.ask('logging/setLevel', { level: 'info' })
+  expect((await subscribed.ask('resources/subscribe', { uri: 'test://text' })).result).toEqual({})
+  await own.call('mcp__stateful__pid')
+  await before.end('SIGKILL')
+  const after = await up(sandbox, config)
+  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
+  for (const client of [ended, levelled, subscribed, own])
+    expect((await client.at(after).post(ping)).status).toBe(404)
+})
+
 test('[C11] a removed agent and a revoked token end their sessions and streams, and nobody else’s', async () => {
   const { sandbox } = place()
   const agents = { ...two, cleo: { servers: ['*'], approval: 'never' } }
