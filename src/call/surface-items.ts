@@ -77,6 +77,11 @@ export function originOf(uri: string): { server: string | undefined; own: string
   }
 }
 
+/** `busbar:SERVER:URI`, also of a template, which still is one. */
+export function ownedUri(server: string, own: string): string {
+  return `${OWNED}${encodeURIComponent(server.replace(LONE, '\ufffd'))}:${own}`
+}
+
 /** The parts of one list put together. */
 export class Combined {
   readonly merged: Merged
@@ -119,11 +124,6 @@ const OWNED = 'busbar:'
 const EFFORT = 2_000_000
 /** Half a pair; what cannot be encoded. */
 const LONE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
-
-/** `busbar:SERVER:URI`, also of a template, which still is one. */
-function ownedUri(server: string, own: string): string {
-  return `${OWNED}${encodeURIComponent(server.replace(LONE, '\ufffd'))}:${own}`
-}
 
 function isOwned(uri: string): boolean {
   return uri.slice(0, OWNED.length).toLowerCase() === OWNED

@@ -9,12 +9,22 @@ import type { ManagerEvent } from '../connect/manager.ts'
 import { pause } from '../connect/pause.ts'
 import { type Actor, agentOf } from '../policy/access.ts'
 import { pairOf } from '../registry/names.ts'
+import type { ReplyMessage } from '../wire/message.ts'
 import { type Target, verdictOn } from './admit.ts'
 import type { CallContext } from './context.ts'
 import { searchHint } from './find-tools.ts'
 import { LISTS, type ListKind, type Part } from './kept-list.ts'
+import { mentionsUri, withShownUris } from './shown-uris.ts'
 import { joinInstructions } from './surface-instructions.ts'
-import { Combined, type Listing, type Merged, mergePrompts, mergeUris, originOf } from './surface-items.ts'
+import {
+  Combined,
+  type Listing,
+  type Merged,
+  mergePrompts,
+  mergeUris,
+  originOf,
+  ownedUri,
+} from './surface-items.ts'
 import { FRESH, type ListChange, ServerLists } from './surface-lists.ts'
 import { type ToolsPage, toolsPage } from './surface-tools.ts'
 import { isForAll, type View } from './view.ts'
@@ -178,6 +188,24 @@ export class Surface {
   async template(uriTemplate: string, signal?: Stop): Promise<{ server: string; uri: string } | undefined> {
     const found = originOf(uriTemplate) ? undefined : await this.#find('templates', uriTemplate, signal)
     return found ? { server: found.server, uri: found.own } : await this.resource(uriTemplate, signal)
+  }
+
+  /** An answer of a server with addresses that lead back to it: those that would lead to another say whose they are. */
+  shown(server: string, reply: ReplyMessage): ReplyMessage | Promise<ReplyMessage> {
+    if (!mentionsUri(reply) || this.#offering('resources').length < 2) return reply
+    return withShownUris(reply, async () => {
+      // Lists of a minute ago will do, see #find; what was never listed is asked for, and waited for as lists are.
+      const [resources, templates] = await Promise.all([
+        this.#combined('resources', Number.POSITIVE_INFINITY, undefined),
+        this.#combined('templates', Number.POSITIVE_INFINITY, undefined),
+      ])
+      return (uri) => {
+        const leadsTo = originOf(uri)
+          ? undefined
+          : (resources.merged.origins.get(uri)?.server ?? templates.serverOf(uri) ?? server)
+        return leadsTo === server ? uri : ownedUri(server, uri)
+      }
+    })
   }
 
   // --- internal ---

@@ -31,8 +31,8 @@ import { CALLS } from './translation-calls.ts'
 export interface Renamed {
   readonly params: RawParams
   readonly name: string | undefined
-  /** What the client is given of the answer; default: all of it. */
-  readonly shorten?: ((answer: ReplyMessage) => ReplyMessage) | undefined
+  /** What the client is given of the answer; default: all of it, word for word. */
+  readonly shown?: ((answer: ReplyMessage) => ReplyMessage | Promise<ReplyMessage>) | undefined
 }
 
 export interface Answered {
@@ -77,7 +77,7 @@ export class Passing {
   async ask(
     asked: Asked,
     server: string,
-    { params, name, shorten }: Renamed = asked,
+    { params, name, shown }: Renamed = asked,
     call?: ParkedCall,
   ): Promise<Answered> {
     const { actor, message, modern, session } = asked
@@ -118,7 +118,8 @@ export class Passing {
       const asks = from === 'modern' && modern && asksFirst(method, answer)
       if (asks) await this.#agreed(actor, server, answer, stop)
       const judged = this.#judged(asked, server, answer)
-      return { reply: shorten ? shorten(judged) : judged, era: from, asks }
+      const given = shown ? shown(judged) : judged
+      return { reply: given instanceof Promise ? await given : given, era: from, asks }
     } finally {
       forget?.()
       if (begun) session?.finish(id, begun)

@@ -109,7 +109,7 @@ export class Subscribing {
     const tell = (changed: string, message: NotificationMessage) => {
       // It may have lost the server since.
       if (mayReach(this.#hub.context, session.actor, server))
-        session.push(changed === uri && shown !== uri ? updated(shown) : message.bytes)
+        session.push(shown === uri ? message.bytes : updated(shownPart(changed, uri, shown)))
     }
     session.subscribe(key, this.#watches.add(server, session.caller, uri, tell))
     return true
@@ -118,7 +118,7 @@ export class Subscribing {
   #listen(listening: Listening, { server, uri, shown }: Place): () => void {
     return this.#watches.add(server, listening.caller, uri, (changed) => {
       if (mayReach(this.#hub.context, listening.actor, server))
-        listening.updated(changed === uri ? shown : changed)
+        listening.updated(shownPart(changed, uri, shown))
     })
   }
 
@@ -147,6 +147,11 @@ function endSubscription(session: Session | undefined, { server, uri }: Place): 
 
 function keyOf(server: string, uri: string): string {
   return `${server}\n${uri}`
+}
+
+/** A resource, or a part of it, as the client knows it: it may have been told whose it is. */
+function shownPart(changed: string, uri: string, shown: string): string {
+  return shown.slice(0, shown.length - uri.length) + changed
 }
 
 function updated(uri: string): Buffer {

@@ -69,7 +69,8 @@ export class Whole {
     const renamed = {
       params: withParam(params, 'name', target.tool),
       name: target.tool,
-      shorten: (answer: ReplyMessage) => spilledReply(spill, actor, answer, promised),
+      shown: (answer: ReplyMessage) =>
+        surface.shown(target.server, spilledReply(spill, actor, answer, promised)),
     }
     return this.#passing.pass(asked, target.server, renamed)
   }
@@ -131,7 +132,8 @@ export class Whole {
       case 'prompts/get': {
         const prompt = name === undefined ? undefined : await surface.prompt(name, gone)
         if (prompt === undefined) throw unknownName('prompt', param(params, 'name'))
-        const renamed = { params: withParam(params, 'name', prompt.name), name: prompt.name }
+        const shown = (answer: ReplyMessage) => surface.shown(prompt.server, answer)
+        const renamed = { params: withParam(params, 'name', prompt.name), name: prompt.name, shown }
         return await this.#passing.pass(asked, prompt.server, renamed)
       }
       case 'resources/read':
@@ -141,7 +143,7 @@ export class Whole {
       case 'completion/complete':
         return await this.#complete(asked, surface)
       default:
-        return await this.#elsewhere(asked)
+        return await this.#elsewhere(asked, surface)
     }
   }
 
@@ -150,7 +152,8 @@ export class Whole {
     const uri = param(params, 'uri')
     const place = typeof uri === 'string' ? await placeOf(surface, uri, asked) : undefined
     if (place === undefined) throw unknownName('resource', uri)
-    const renamed = { params: withParam(params, 'uri', place.uri), name: place.uri }
+    const shown = (answer: ReplyMessage) => surface.shown(place.server, answer)
+    const renamed = { params: withParam(params, 'uri', place.uri), name: place.uri, shown }
     if (message.method === 'resources/read') return await this.#passing.pass(asked, place.server, renamed)
     if (session === undefined) {
       const problem = 'without a session nothing can be subscribed to; send initialize first'
@@ -173,13 +176,16 @@ export class Whole {
   }
 
   /** A task belongs to the server that keeps it; of anything else nobody can tell whom it is for. */
-  async #elsewhere(asked: Asked): Promise<void> {
-    const { message, params, modern } = asked
+  async #elsewhere(asked: Asked, surface: Surface): Promise<void> {
+    const { message, params, name, modern } = asked
     const { tasks } = this.#passing
     const server = message.method.startsWith('tasks/')
       ? tasks.serverOf(callerOf(asked), this.#hub.context.manager.names, params)
       : undefined
-    if (server !== undefined) return await this.#passing.pass(asked, server)
+    if (server !== undefined) {
+      const shown = (answer: ReplyMessage) => surface.shown(server, answer)
+      return await this.#passing.pass(asked, server, { params, name, shown })
+    }
     notFound(asked, modern ? 404 : 200)
   }
 }

@@ -6,7 +6,7 @@ import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { expect, onTestFinished, test } from 'vitest'
 import { serverCommand, startServer } from '../servers/start.ts'
-import { AGENTS, type Answer, type Gateway, place, TOKEN, up } from './hub.ts'
+import { AGENTS, type Answer, type Gateway, ownServer, place, TOKEN, up } from './hub.ts'
 import { modern, WireClient } from './wire-client.ts'
 
 const require = createRequire(import.meta.url)
@@ -122,6 +122,49 @@ test('[B7] resources of several servers are listed and read, those of the same a
     ])
   }
   expect((await client.ask('resources/read', { uri: 'test://nobodys' })).error).toBeDefined()
+})
+
+test('[B7] an address in an answer leads back to the server that gave it, also where two have the same', async () => {
+  const { sandbox } = place()
+  const linking = (name: string) => ({
+    ...ownServer(
+      sandbox,
+      '{ link: () => 0 }',
+      `
+globalThis.capabilities = { resources: { subscribe: true }, prompts: {} }
+const link = { type: 'resource_link', uri: 'file:///shared', name: 'shared', size: 1 }
+const resource = { uri: 'file:///shared', text: '${name}' }
+globalThis.methods = {
+  'resources/list': () => ({ resources: [{ uri: 'file:///shared', name: 'shared' }, { uri: 'file:///${name}', name: '${name}' }] }),
+  'resources/templates/list': () => ({ resourceTemplates: [] }),
+  'resources/read': ({ uri }) => ({ contents: [{ uri, text: '${name}' }] }),
+  'prompts/list': () => ({ prompts: [{ name: 'show' }] }),
+  'prompts/get': () => ({ messages: [{ role: 'user', content: { type: 'resource', resource } }] }),
+  'tools/call': () => ({ content: [link, { type: 'resource', resource }, { ...link, uri: 'file:///${name}' }, { ...link, uri: 'https://example.com/' }] }),
+}`,
+    ),
+  })
+  const gateway = await up(sandbox, { servers: { ann: linking('ann'), ben: linking('ben') }, agents: AGENTS })
+  const client = await WireClient.open(gateway)
+  const read = async (uri: string) => (await client.ask('resources/read', { uri })).result.contents[0]
+  for (const [name, shared] of [
+    ['ann', 'file:///shared'],
+    ['ben', 'busbar:ben:file:///shared'],
+  ] as const) {
+    // Nobody has listed anything yet.
+    const { content } = await client.call(`mcp__${name}__link`)
+    expect(content.map((one: Answer) => one.uri ?? one.resource.uri)).toEqual([
+      shared,
+      shared,
+      `file:///${name}`,
+      'https://example.com/',
+    ])
+    expect(await read(shared)).toEqual({ uri: shared, text: name })
+    const { messages } = (await client.ask('prompts/get', { name: `mcp__${name}__show` })).result
+    expect(messages[0].content.resource.uri).toBe(shared)
+    const alone = await WireClient.open(gateway, `/mcp/${name}`)
+    expect((await alone.call('link')).content[0].uri).toBe('file:///shared')
+  }
 })
 
 test('[C10] a server that hangs holds up nobody’s introduction, and nobody else’s tools', async () => {
