@@ -7,6 +7,7 @@ import type { Asker } from '../connect/asker.ts'
 import type { Connection } from '../connect/connection.ts'
 import type { Held } from '../connect/instance-pool.ts'
 import { enter, takeTurn } from '../connect/send.ts'
+import type { Leave } from '../connect/turns.ts'
 import { asksFirst } from '../wire/asks-first.ts'
 import type { Era } from '../wire/era.ts'
 import { find, isWhole, LARGE, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
@@ -84,11 +85,13 @@ export async function forward(
       const link = (isOlder && (await connection.older(usual, signal))) || usual
       const turn = takeTurn(connection, link, { method, name, signal }, asker)
       const leave = turn && (await turn)
+      let how: Parameters<Leave>[0] = 'given up'
       try {
         if (route) recheck(route, connection)
         isSent = !signal.aborted
         if (isSent) passage?.sent()
         const reply = await passOn(connection, link, request, stays)
+        how = 'answered'
         // Asked by its client's own rules: the call comes again, and is still the one that a person allowed.
         if (admission.allowed && link.agreement.era === 'modern' && asksFirst(method, reply))
           await admission.allowed.giveBack()
@@ -97,7 +100,7 @@ export async function forward(
         await passage?.written()
         return { reply, era: link.agreement.era }
       } finally {
-        leave?.()
+        leave?.(how)
       }
     } finally {
       if (!stays) connection.gate.leave()

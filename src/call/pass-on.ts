@@ -45,7 +45,7 @@ function pass(connection: Connection, link: Link, request: Forwarded, stays: boo
   const { method, params, name, signal, onNotification, asker } = request
   const { timeouts } = connection.plan
   const modern = link.agreement.era === 'modern'
-  const about = modern ? aboutOf(connection, name, params) : {}
+  const about = modern ? aboutOf(connection, name, params) : { name }
   return link.pass(method, (token) => paramsFor(params, request, modern, token, link), {
     ...about,
     signal,

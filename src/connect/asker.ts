@@ -8,6 +8,8 @@ import type { Answer } from './answers.ts'
 export type Given = Answer | { readonly reply: ReplyMessage }
 
 export interface Asker {
+  /** Who it is, also in other requests: a session, or an agent where there is none. */
+  readonly client: string
   /** Whether it can be asked anything. Who cannot hears all the same what concerns its request. */
   readonly canAnswer: boolean
   /** What a server asks in the middle of a request. Never rejects; `stop` fires when the answer is not wanted any more. */

@@ -15,30 +15,32 @@ import {
   type RequestMessage,
   readMessage,
 } from '../wire/message.ts'
+import { Addressees, isDoubt, type Meant } from './addressee.ts'
 import { answerBody } from './answer-body.ts'
 import type { Answer } from './answers.ts'
-import type { Asker, Given } from './asker.ts'
+import type { Given } from './asker.ts'
 import { Deadlines } from './deadlines.ts'
 import { cancelled, overdue } from './given-up.ts'
-import { LeftRequests } from './left.ts'
+import { subjectOf } from './habits.ts'
 import { type Ask, type Form, Pending, type Receiver } from './pending.ts'
-import { relatedTask, taskIn } from './related-task.ts'
 import { Silence } from './silence.ts'
 import { subscriptionOf } from './subscription.ts'
 import type { Diagnosis, OpenTransport, Transport, TransportEvents } from './transport.ts'
-import type { Turns } from './turns.ts'
+import { Turns } from './turns.ts'
 
 /** Whom it is about. */
 export interface Subject {
   readonly server: string
   /** Takes the server's secrets out of a text. */
   readonly scrub: (text: string) => string
+  /** Whether it is for one agent or session alone. */
+  readonly own?: boolean | undefined
 }
 
 export interface ChannelEvents {
   request(message: RequestMessage, respond: (answer: Answer) => void): void
   /** `asker`: whom it concerns, where that can be told. */
-  notification(message: NotificationMessage, asker: Asker | 'several' | undefined): void
+  notification(message: NotificationMessage, meant: Meant): void
   /** Something a healthy server does not send. */
   oddity(text: string): void
   closed(fault: Fault): void
@@ -54,22 +56,25 @@ export class Channel implements TransportEvents {
   #nextId = 1
   /** Requests of the server that nobody has answered yet. */
   readonly #asked = new Map<Id, Asked>()
-  /** Requests that were given up, whose handlers may still be at work in the server and ask back. */
-  readonly #left = new LeftRequests()
   readonly #silence = new Silence()
+  readonly #addressees: Addressees
   #closed: Fault | undefined
   #modern = false
+  /** Whether a tool was ever called. */
+  #called = false
 
-  /** Who may be asked back, one after the other: there once somebody can be, and no stream says whom the server means. */
-  turns: Turns | undefined
+  /** Who may be asked back, one after the other. */
+  readonly turns: Turns
 
   /** When the last message came in, on the monotonic clock. */
   lastHeard = performance.now()
 
-  private constructor({ server, scrub }: Subject, events: ChannelEvents) {
+  private constructor({ server, scrub, own = false }: Subject, events: ChannelEvents) {
     this.#server = server
     this.#scrub = scrub
     this.#events = events
+    this.turns = new Turns(server)
+    this.#addressees = new Addressees(this.#pending, this.turns, own)
   }
 
   static async open(subject: Subject, open: OpenTransport, events: ChannelEvents): Promise<Channel> {
@@ -95,6 +100,13 @@ export class Channel implements TransportEvents {
   /** Whether each request has a stream of its own. */
   get streams(): boolean {
     return this.#transport?.streams === true
+  }
+
+  /** From now on somebody can be asked; those who called before could not. */
+  takeTurns(idle: number): void {
+    if (this.turns.taken || this.streams) return
+    this.turns.taken = true
+    if (this.#called) this.turns.aftermath.heard(this.lastHeard, idle)
   }
 
   get ended(): boolean {
@@ -141,6 +153,7 @@ export class Channel implements TransportEvents {
       return
     }
     const pending = new Pending(ask, receiver)
+    if (method === 'tools/call') this.#called = true
     this.#pending.set(id, pending)
     this.#deadlines.expect(pending.due)
     if (signal) pending.onAbort(() => this.#giveUp(id, cancelled(this.#server, method)))
@@ -239,15 +252,14 @@ export class Channel implements TransportEvents {
   #question(message: RequestMessage, stream: number | undefined): void {
     const { id } = message
     const stop = new Stopper()
-    const asker = message.method === 'ping' ? undefined : this.#meant(message, stream)
-    this.#asked.set(id, { stop, asker })
+    const meant = message.method === 'ping' ? undefined : this.#addressees.ofQuestion(message, stream)
+    this.#asked.set(id, { stop, meant })
     const respond = (given: Given) => {
       this.#asked.delete(id)
       if (!stop.aborted) this.#transport?.send({ body: answerBody(id, given), method: '' })
     }
-    if (stream === undefined && asker !== 'several') this.turns?.asked(asker?.canAnswer ? asker : undefined)
-    if (asker === 'several') respond(NOBODY_KNOWS)
-    else if (asker) void asker.question(message, stop).then(respond)
+    if (isDoubt(meant)) respond({ error: { code: ERROR.internal, message: meant.doubt } })
+    else if (meant) void meant.question(message, stop).then(respond)
     else this.#events.request(message, respond)
   }
 
@@ -256,7 +268,7 @@ export class Channel implements TransportEvents {
       this.#take(message.id) ?? (message.id === null ? this.#take(stream ?? this.#only()) : undefined)
     if (pending) pending.settle(message)
     else {
-      this.#left.answered(message.id)
+      this.turns.aftermath.answeredLate(message.id)
       this.#events.oddity(`an answer came for ${JSON.stringify(message.id)}, which nobody waits for`)
     }
   }
@@ -286,33 +298,7 @@ export class Channel implements TransportEvents {
     }
     const pending = this.#pending.get(stream ?? subscriptionOf(message) ?? 0)
     if (pending?.ask.onNotification) pending.alive(message)
-    else this.#events.notification(message, this.#concerned())
-  }
-
-  /** Whom the server asks. A question about a task is for whoever waits for that task's result, or for nobody. */
-  #meant(message: RequestMessage, stream: number | undefined): Asker | 'several' | undefined {
-    const task = stream === undefined ? relatedTask(message) : undefined
-    if (task === undefined) return this.#concerned(stream)
-    for (const { ask } of this.#pending.values()) if (taskIn(ask) === task) return ask.asker
-    return 'several'
-  }
-
-  /**
-   * Whom the server means by what it says now: the one of the stream it came on; else the only one who waits for
-   * something that it may ask back about.
-   */
-  #concerned(stream?: number): Asker | 'several' | undefined {
-    // A stream belongs to one request; when that is over, to nobody else's.
-    if (stream !== undefined) return (this.#pending.get(stream) ?? OVER).ask.asker
-    let count = 0
-    let found: Asker | undefined
-    for (const { ask } of this.#pending.values()) {
-      if (!ASKING_METHODS.has(ask.method)) continue
-      if (count > 0 && ask.asker !== found) return 'several'
-      found = ask.asker
-      count += 1
-    }
-    return count > 0 && this.#left.isOther(found) ? 'several' : found
+    else this.#events.notification(message, this.#addressees.ofRemark())
   }
 
   /** The server does not want an answer any more. */
@@ -347,7 +333,9 @@ export class Channel implements TransportEvents {
     if (!pending) return
     pending.fail(fault)
     this.#silence.add(id, pending.since, this.lastHeard)
-    if (ASKING_METHODS.has(pending.ask.method)) this.#left.add(id, pending.ask.asker)
+    const { asker, idle, method } = pending.ask
+    if (ASKING_METHODS.has(method))
+      this.turns.aftermath.gaveUp(id, { subject: subjectOf(pending.ask), client: asker?.client, idle })
     const { streams } = this.#transport ?? { streams: false }
     if (!(streams && this.#modern) && !pending.ask.quiet)
       this.notify('notifications/cancelled', JSON.stringify({ requestId: id, reason: fault.message }))
@@ -368,7 +356,7 @@ export class Channel implements TransportEvents {
 
   /** Whether the server has asked back, as far as can be told in the middle of this request. */
   #isAsking({ ask }: Pending): boolean {
-    for (const { asker } of this.#asked.values()) if (asker === ask.asker) return true
+    for (const { meant } of this.#asked.values()) if (meant === ask.asker) return true
     return false
   }
 
@@ -385,17 +373,5 @@ export class Channel implements TransportEvents {
 /** Something that a server asked, and whom. */
 interface Asked {
   readonly stop: Stopper
-  readonly asker: Asker | 'several' | undefined
-}
-
-/** Stands for a request that is over. */
-const OVER = { ask: { asker: 'several' } } as const
-
-/** A shared stream does not say which call a question belongs to, and a wrong guess would show it to somebody else. */
-const NOBODY_KNOWS: Answer = {
-  error: {
-    code: ERROR.internal,
-    message:
-      'several clients are calling at this moment, or nobody waits for the task it is about, so nobody can tell whom this question is for',
-  },
+  readonly meant: Meant
 }

@@ -6,17 +6,19 @@ import type { Stop } from '../base/stop.ts'
 import { type Agreement, ASKING_METHODS, type Era, type Implementation, nameOfRequest } from '../wire/era.ts'
 import { memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { modernMeta } from '../wire/params.ts'
+import { isDoubt } from './addressee.ts'
 import { answer, capabilitiesOf, declaredTo, type Handlers } from './answers.ts'
 import type { Asker } from './asker.ts'
 import { patiently } from './busy.ts'
 import { Channel } from './channel.ts'
 import { type List, type ListMethod, listAll, resultOf } from './definitions.ts'
 import { unfinished } from './given-up.ts'
+import { subjectOf } from './habits.ts'
 import { negotiate } from './negotiate.ts'
 import { inTime } from './pause.ts'
 import type { Ask, Form, Receiver } from './pending.ts'
 import type { Diagnosis, OpenTransport } from './transport.ts'
-import { Turns } from './turns.ts'
+import type { Leave } from './turns.ts'
 
 export interface LinkOptions {
   readonly server: string
@@ -35,6 +37,8 @@ export interface LinkOptions {
   readonly handlers: Handlers
   /** Bytes a list may have, all pages together. */
   readonly limit: number
+  /** Whether it is for one agent or session alone. */
+  readonly own?: boolean | undefined
   /** Takes the server's secrets out of a text. */
   readonly scrub: (text: string) => string
   readonly events: LinkEvents
@@ -146,19 +150,21 @@ export class Link {
   /** Whether questions of the server must be told apart by making calls one after the other. */
   takesTurns(asker: Asker | undefined): boolean {
     if (this.agreement.era === 'modern') return false
-    return this.#channel.turns !== undefined || (asker !== undefined && !this.#channel.streams)
+    const { turns, streams } = this.#channel
+    return !turns.areOver && (turns.taken || (asker !== undefined && !streams))
   }
 
   /** Waits until a request may ask back without it being taken for somebody else's. Undefined: there is no need to. */
   turn(
-    method: string,
-    about: string,
+    about: { readonly method: string; readonly name?: string | undefined },
     asker: Asker | undefined,
+    idle: number,
     signal: Stop,
-  ): Promise<() => void> | undefined {
-    const channel = this.#channel
-    if (asker && channel.turns === undefined && !channel.streams) channel.turns = new Turns(this.#server)
-    return ASKING_METHODS.has(method) ? channel.turns?.enter(about, asker, signal) : undefined
+  ): Promise<Leave> | undefined {
+    if (asker) this.#channel.takeTurns(idle)
+    return ASKING_METHODS.has(about.method)
+      ? this.#channel.turns.enter(subjectOf(about), asker, idle, signal)
+      : undefined
   }
 
   notify(method: string, params?: string): void {
@@ -278,18 +284,18 @@ async function attempt(
   expected: Era | undefined,
   only?: Era,
 ): Promise<Opened> {
-  const { server, client, handlers, events } = options
+  const { server, client, handlers, events, scrub, own } = options
   const capabilities = capabilitiesOf(handlers)
-  const channel = await Channel.open({ server, scrub: options.scrub }, open, {
+  const channel = await Channel.open({ server, scrub, own }, open, {
     request: (message, respond) => {
       void answer(server, message.method, memberValue(message, 'params'), handlers).then(respond)
     },
-    notification: (message, asker) => {
+    notification: (message, meant) => {
       const list = changedList(message.method)
       if (list) return events.changed(list)
-      if (asker === undefined || SELF_EVIDENT.test(message.method)) events.notification(message)
+      if (meant === undefined || SELF_EVIDENT.test(message.method)) events.notification(message)
       // What belongs to one of several callers is for none of the others.
-      else if (asker !== 'several') asker.remark(message)
+      else if (!isDoubt(meant)) meant.remark(message)
     },
     oddity: events.oddity,
     closed: events.closed,

@@ -37,7 +37,7 @@ export interface PlanContext {
 
 type Opening = Pick<
   LinkOptions,
-  'client' | 'open' | 'fallback' | 'respawn' | 'only' | 'patience' | 'handlers' | 'scrub'
+  'client' | 'open' | 'fallback' | 'respawn' | 'only' | 'patience' | 'handlers' | 'own' | 'scrub'
 >
 
 export interface Plan {
@@ -200,7 +200,8 @@ async function opening(
   const { client, handlers } = context
   const server = resolvedServer(entry, active)
   const scrub = scrubber(secretsOf(server, entry.definition, active))
-  const remote = { client, handlers, scrub, respawn: false, patience: PATIENCE.remote }
+  const own = server.share !== 'process'
+  const remote = { client, handlers, own, scrub, respawn: false, patience: PATIENCE.remote }
   const addressed = async () =>
     address(entry.name, server, active, account, await accounts.credential(server, account))
   switch (transportOf(server)) {

@@ -14,6 +14,7 @@ import { overdue } from './given-up.ts'
 import type { AskOptions, Link } from './link.ts'
 import { abortable, inTime } from './pause.ts'
 import type { Ask, Form, Receiver } from './pending.ts'
+import type { Leave } from './turns.ts'
 
 export interface Sending {
   readonly method: string
@@ -48,14 +49,16 @@ export async function send(
     const { live } = connection
     const turn = live && takeTurn(connection, live, sending, undefined)
     const leave = turn && (await turn)
+    let how: Parameters<Leave>[0] = 'given up'
     try {
       if (!sending.signal?.aborted) sending.onSend?.()
       const since = performance.now()
       const reply = await ask(connection, sending)
+      how = 'answered'
       const mayAsk = connection.agreement?.era !== 'legacy' && asksFirst(sending.method, reply)
       return mayAsk ? await afterQuestions(connection, sending, reply, handlers, since) : reply
     } finally {
-      leave?.()
+      leave?.(how)
     }
   } finally {
     gate.leave()
@@ -147,12 +150,12 @@ export function afterQuestions(
 export function takeTurn(
   { plan }: Connection,
   link: Link,
-  { method, name = '', signal, timeout = plan.timeouts.call }: TurnOptions,
+  { method, name, signal, timeout = plan.timeouts.call }: TurnOptions,
   asker: Asker | undefined,
-): Promise<() => void> | undefined {
+): Promise<Leave> | undefined {
   if (!link.takesTurns(asker)) return undefined
   const stop = new Stopper()
-  const turn = link.turn(method, name, asker, stop)
+  const turn = link.turn({ method, name }, asker, timeout, stop)
   return turn && bounded(turn, stop, plan.name, signal, timeout)
 }
 

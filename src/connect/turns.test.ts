@@ -1,14 +1,21 @@
-import { expect, test } from 'vitest'
-import { Stopper } from '../base/stop.ts'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { type Stop, Stopper } from '../base/stop.ts'
 import type { Asker } from './asker.ts'
 import { Turns } from './turns.ts'
 
+let count = 0
 const asker = (): Asker => ({
+  client: `client ${count++}`,
   canAnswer: true,
   question: async () => ({ result: {} }),
   remark: () => undefined,
 })
-const never = new Stopper()
+
+const IDLE = 60_000
+/** What is kept apart after an answer. */
+const AFTER = 2_000
+const enter = (turns: Turns, tool: string, party: Asker | undefined, stop: Stop = new Stopper()) =>
+  turns.enter(tool, party, IDLE, stop)
 
 /** Whether somebody is in, once all that can happen at once has happened. */
 async function isIn(entering: Promise<unknown>): Promise<boolean> {
@@ -21,51 +28,133 @@ async function isIn(entering: Promise<unknown>): Promise<boolean> {
   return inside
 }
 
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
 test('what may ask is made for one client at a time, in turn', async () => {
   const turns = new Turns('files')
   const [one, other, third] = [asker(), asker(), asker()]
-  const leave = await turns.enter('ask', one, never)
-  const second = turns.enter('ask', other, never)
-  const last = turns.enter('ask', third, never)
-  expect(await isIn(turns.enter('ask', one, never))).toBe(true)
+  const leave = await enter(turns, 'ask', one)
+  const second = enter(turns, 'ask', other)
+  const last = enter(turns, 'ask', third)
+  expect(await isIn(enter(turns, 'ask', one))).toBe(true)
   expect([await isIn(second), await isIn(last)]).toEqual([false, false])
   turns.asked(one)
-  leave()
+  leave('answered')
   expect(await isIn(second)).toBe(false)
 })
 
 test('what was seen to ask nothing goes side by side, but not beside what may ask', async () => {
   const turns = new Turns('files')
   const [one, other] = [asker(), asker()]
-  ;(await turns.enter('read', one, never))()
-  const reading = await turns.enter('read', one, never)
-  expect(await isIn(turns.enter('read', other, never).then((leave) => leave()))).toBe(true)
-  const asking = turns.enter('ask', other, never)
+  ;(await enter(turns, 'read', one))('answered')
+  vi.advanceTimersByTime(AFTER)
+  const reading = await enter(turns, 'read', one)
+  expect(await isIn(enter(turns, 'read', other).then((leave) => leave('answered')))).toBe(true)
+  const asking = enter(turns, 'ask', other)
   expect(await isIn(asking)).toBe(false)
   // Who came later does not overtake the one who waits.
-  const later = turns.enter('read', undefined, never)
+  const later = enter(turns, 'read', undefined)
   expect(await isIn(later)).toBe(false)
-  reading()
+  reading('answered')
   const leave = await asking
   expect(await isIn(later)).toBe(false)
   turns.asked(other)
-  leave()
-  ;(await later)()
-  const again = await turns.enter('ask', one, never)
-  expect(await isIn(turns.enter('ask', other, never))).toBe(false)
-  again()
+  leave('answered')
+  ;(await later)('answered')
+  vi.advanceTimersByTime(AFTER)
+  const again = await enter(turns, 'ask', one)
+  expect(await isIn(enter(turns, 'ask', other))).toBe(false)
+  again('answered')
+})
+
+test('who waits for the first call of a tool goes in with all others when that asked nothing', async () => {
+  const turns = new Turns('files')
+  const leave = await enter(turns, 'read', asker())
+  const others = [asker(), asker(), asker()].map((other) => enter(turns, 'read', other))
+  expect(await Promise.all(others.map(isIn))).toEqual([false, false, false])
+  leave('answered')
+  expect(await Promise.all(others.map(isIn))).toEqual([true, true, true])
 })
 
 test('who gives up waiting leaves no gap', async () => {
   const turns = new Turns('files')
   const [one, other, third] = [asker(), asker(), asker()]
-  const leave = await turns.enter('ask', one, never)
+  const leave = await enter(turns, 'ask', one)
   const stop = new Stopper()
-  const second = turns.enter('ask', other, stop)
-  const last = turns.enter('ask', third, never)
+  const second = enter(turns, 'ask', other, stop)
+  const last = enter(turns, 'ask', third)
   stop.abort()
   await expect(second).rejects.toMatchObject({ code: 'CALL_CANCELLED' })
   expect(await isIn(last)).toBe(false)
-  leave()
-  ;(await last)()
+  leave('given up')
+  ;(await last)('answered')
+})
+
+test('until a tool was seen to be silent after its answer, others may not ask right after it', async () => {
+  const turns = new Turns('files')
+  const [one, other] = [asker(), asker()]
+  ;(await enter(turns, 'start', one))('answered')
+  const next = enter(turns, 'ask', other)
+  // What asks nothing does not wait for whom waits for that.
+  expect(await isIn(enter(turns, 'start', one).then((leave) => leave('answered')))).toBe(true)
+  expect(await isIn(next)).toBe(false)
+  vi.advanceTimersByTime(AFTER - 1)
+  expect(await isIn(next)).toBe(false)
+  vi.advanceTimersByTime(1)
+  ;(await next)('answered')
+  vi.advanceTimersByTime(AFTER)
+  ;(await enter(turns, 'start', one))('answered')
+  expect(await isIn(enter(turns, 'ask', other))).toBe(true)
+})
+
+test('a tool after whose answer something was asked is not taken to be silent', async () => {
+  const turns = new Turns('files')
+  const [one, other] = [asker(), asker()]
+  for (let round = 0; round < 2; round++) {
+    ;(await enter(turns, 'start', one))('answered')
+    turns.aftermath.questioned()
+    vi.advanceTimersByTime(AFTER)
+  }
+  ;(await enter(turns, 'start', one))('answered')
+  expect(await isIn(enter(turns, 'ask', other))).toBe(false)
+})
+
+test('what was given up is waited for a while, or until it is answered; not when it is known to ask nothing', async () => {
+  const turns = new Turns('files')
+  const [one, other] = [asker(), asker()]
+  const givesUp = async (subject: string, id: number) => {
+    const leave = await enter(turns, subject, one)
+    turns.aftermath.gaveUp(id, { subject, client: one.client, idle: IDLE })
+    leave('given up')
+  }
+  await givesUp('ask', 7)
+  const first = enter(turns, 'ask', other)
+  vi.advanceTimersByTime(9_999)
+  expect(await isIn(first)).toBe(false)
+  vi.advanceTimersByTime(1)
+  ;(await first)('answered')
+  vi.advanceTimersByTime(AFTER)
+  // Nothing was learned of it.
+  await givesUp('wait', 8)
+  const second = enter(turns, 'wait', other)
+  expect(await isIn(second)).toBe(false)
+  turns.aftermath.answeredLate(8)
+  vi.advanceTimersByTime(AFTER)
+  ;(await second)('answered')
+  await givesUp('wait', 9)
+  expect(await isIn(enter(turns, 'new', other))).toBe(true)
+})
+
+test('when a server asks by itself, nobody waits any more', async () => {
+  const turns = new Turns('files')
+  await enter(turns, 'ask', asker())
+  const others = [enter(turns, 'ask', asker()), enter(turns, 'ask', asker())]
+  expect(await isIn(others[0] ?? Promise.reject())).toBe(false)
+  turns.end()
+  expect(await Promise.all(others.map(isIn))).toEqual([true, true])
 })

@@ -2,54 +2,95 @@
 // a call that may ask back is made while nobody else's is under way. What was seen to ask nothing goes side by side.
 
 import type { Stop } from '../base/stop.ts'
+import { Aftermath } from './aftermath.ts'
 import type { Asker } from './asker.ts'
+import { Habits } from './habits.ts'
 import { abortable } from './pause.ts'
 
 /** Whom a call is made for; undefined for all who cannot be asked. */
 type Party = Asker | undefined
 
+/** Says that a call is over. */
+export type Leave = (how: 'answered' | 'given up') => void
+
 interface Call {
   readonly party: Party
-  readonly tool: string
-  /** Whether it may ask back. */
-  readonly alone: boolean
-  asked: boolean
+  readonly subject: string
+  /** Milliseconds that it may take without a sign of life. */
+  readonly idle: number
+  /** Whether it may ask back, as far as was known when it began. */
+  alone: boolean
+  asked: boolean | 'doubtful'
 }
 
-interface Waiting extends Call {
+interface Waiting {
+  readonly call: Call
   readonly go: () => void
 }
 
 export class Turns {
   readonly #server: string
-  /** Whether a tool asks, once that was seen; one that did may always do so again. */
-  readonly #asks = new Map<string, boolean>()
+  readonly #habits = new Habits()
+  readonly aftermath: Aftermath = new Aftermath(this.#habits, () => this.#admit())
   readonly #inside = new Set<Call>()
   #waiting: Waiting[] = []
+  #isOver = false
+
+  /** Whether they are taken: from when somebody can be asked, where no stream says whom the server means. */
+  taken = false
 
   constructor(server: string) {
     this.#server = server
   }
 
-  /** Resolves when it may be sent; the returned function says that it has ended. */
-  async enter(tool: string, party: Party, signal: Stop): Promise<() => void> {
-    const alone = this.#asks.get(tool) !== false
-    let call: Call = { party, tool, alone, asked: false }
-    if (this.#mayEnter(call) && (this.#waiting.length === 0 || this.#isOwn(party))) this.#inside.add(call)
-    else call = await this.#turn(call, signal)
-    return () => this.#leave(call)
+  /** Whether the server was seen to ask outside of calls: turns would not tell whom it means, so nobody waits for one. */
+  get areOver(): boolean {
+    return this.#isOver
   }
 
-  /** A question came that is for this one. */
+  end(): void {
+    this.#isOver = true
+    this.aftermath.clear()
+  }
+
+  /** Resolves when it may be sent. */
+  async enter(subject: string, party: Party, idle: number, signal: Stop): Promise<Leave> {
+    const call: Call = { party, subject, idle, alone: false, asked: false }
+    const isNext = this.#waiting.length === 0 || this.#isOwn(party) || this.#mayPass(call)
+    if (isNext && this.#mayEnter(call)) this.#begin(call)
+    else await this.#turn(call, signal)
+    return (how) => this.#leave(call, how)
+  }
+
+  /** A question came that is for this one: whatever is under way for it may have asked. */
   asked(party: Party): void {
     for (const call of this.#inside) if (call.party === party) call.asked = true
   }
 
+  /** A question came, and nobody can tell whom it is for. */
+  doubted(): void {
+    for (const call of this.#inside) call.asked ||= 'doubtful'
+  }
+
   // --- internal ---
 
-  #mayEnter({ party, alone }: Call): boolean {
+  #mayEnter({ party, subject }: Call): boolean {
+    if (this.#isOver) return true
+    const alone = this.#habits.mayAsk(subject)
     for (const other of this.#inside) if (other.party !== party && (alone || other.alone)) return false
-    return true
+    return !this.#isHeldUp(party, alone)
+  }
+
+  /** Whether a call must wait because others may still be meant whose calls are over. */
+  #isHeldUp(party: Party, alone: boolean): boolean {
+    return alone && party !== undefined && this.aftermath.other(party.client) !== undefined
+  }
+
+  /** Whether it delays nobody who came before it: it asks nothing, and the first of them waits for time to pass. */
+  #mayPass({ subject }: Call): boolean {
+    const first = this.#waiting[0]?.call
+    if (first === undefined || this.#habits.mayAsk(subject)) return false
+    return this.#isHeldUp(first.party, this.#habits.mayAsk(first.subject))
   }
 
   /** Whether everything under way is for the same one: then it may go on, although others wait. */
@@ -58,32 +99,45 @@ export class Turns {
     return this.#inside.size > 0
   }
 
-  async #turn(call: Call, signal: Stop): Promise<Call> {
+  #begin(call: Call): void {
+    call.alone = this.#habits.mayAsk(call.subject)
+    this.#inside.add(call)
+  }
+
+  async #turn(call: Call, signal: Stop): Promise<void> {
     let go: (() => void) | undefined
     const turn = new Promise<void>((resolve) => {
       go = resolve
     })
-    const waiting: Waiting = { ...call, go: () => go?.() }
+    const waiting: Waiting = { call, go: () => go?.() }
     this.#waiting.push(waiting)
     try {
       await abortable(turn, signal, this.#server)
-      return waiting
     } catch (error) {
       this.#waiting = this.#waiting.filter((it) => it !== waiting)
       // It may have been its turn in the very same moment.
-      this.#leave(waiting)
+      this.#leave(call, 'given up')
       throw error
     }
   }
 
-  #leave(call: Call): void {
-    // Whatever was under way for the same one when a question came may have asked it.
-    if (this.#inside.delete(call) && (call.asked || this.#asks.get(call.tool) === undefined))
-      this.#asks.set(call.tool, call.asked)
-    for (let next = this.#waiting[0]; next !== undefined && this.#mayEnter(next); next = this.#waiting[0]) {
-      this.#waiting.shift()
-      this.#inside.add(next)
-      next.go()
+  #leave(call: Call, how: 'answered' | 'given up'): void {
+    const { subject, party, idle, asked } = call
+    if (this.#inside.delete(call) && (how === 'answered' || asked === true)) {
+      this.#habits.called(subject, asked)
+      if (how === 'answered') this.aftermath.answered({ subject, client: party?.client, idle })
+    }
+    this.#admit()
+  }
+
+  /** Lets in whose turn it is. */
+  #admit(): void {
+    for (const waiting of [...this.#waiting]) {
+      const isNext = waiting === this.#waiting[0] || this.#mayPass(waiting.call)
+      if (!isNext || !this.#mayEnter(waiting.call)) continue
+      this.#waiting.splice(this.#waiting.indexOf(waiting), 1)
+      this.#begin(waiting.call)
+      waiting.go()
     }
   }
 }

@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Stop } from '../base/stop.ts'
 import type { Caller } from '../call/own-instance.ts'
-import type { Actor } from '../policy/access.ts'
+import { type Actor, agentOf } from '../policy/access.ts'
 import type { RequestMessage } from '../wire/message.ts'
 import type { RawParams } from '../wire/params.ts'
 import type { Reply } from './reply.ts'
@@ -35,4 +35,9 @@ export interface Asked extends Incoming {
 /** Who makes it. */
 export function callerOf({ actor, session }: Pick<Incoming, 'actor' | 'session'>): Caller {
   return session?.caller ?? { actor }
+}
+
+/** As what it is told apart from others whom a server may ask. */
+export function clientOf({ actor, session }: Pick<Incoming, 'actor' | 'session'>): string {
+  return session?.caller.session ?? agentOf(actor)
 }

@@ -10,7 +10,7 @@ import { META } from '../wire/era.ts'
 import { find, type Id, type ReplyMessage, readMessage } from '../wire/message.ts'
 import type { RawParams } from '../wire/params.ts'
 import { scanObject } from '../wire/scan.ts'
-import { type Asked, callerOf } from './asked.ts'
+import { type Asked, callerOf, clientOf } from './asked.ts'
 import { isHeard } from './levels.ts'
 import type { Answered } from './pass.ts'
 import { type Forwarding, forwardQuestion, type Question } from './questions.ts'
@@ -71,7 +71,11 @@ export class ParkedCall {
   constructor({ server, forwarding, lot }: Surroundings) {
     this.#lot = lot
     this.#server = server
+    const client = () => clientOf(this.asked)
     this.asker = {
+      get client() {
+        return client()
+      },
       canAnswer: true,
       question: (message, stop) => {
         const { asked } = this

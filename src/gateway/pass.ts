@@ -14,7 +14,7 @@ import { asksFirst } from '../wire/asks-first.ts'
 import { ERROR, type Era, META } from '../wire/era.ts'
 import { errorOf, memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import type { RawParams } from '../wire/params.ts'
-import { type Asked, callerOf } from './asked.ts'
+import { type Asked, callerOf, clientOf } from './asked.ts'
 import { statusOf } from './faults.ts'
 import { answerInputs } from './inputs.ts'
 import { isHeard, type Levels } from './levels.ts'
@@ -200,12 +200,14 @@ const declined: Asker['question'] = async ({ method }) => ({
 })
 
 /** Whoever calls and wants to hear nothing: what is logged about that is for nobody else either. */
-const SILENT: Asker = { canAnswer: false, question: declined, remark: () => undefined }
+const SILENT: Asker = { client: '', canAnswer: false, question: declined, remark: () => undefined }
 
 /** A modern client that cannot be asked: it hears what is logged about its request, if it asked for that. */
-function hearerOf({ params, reply }: Asked): Asker {
+function hearerOf(asked: Asked): Asker {
+  const { params, reply } = asked
   if (params.meta?.[META.logLevel] === undefined) return SILENT
   return {
+    client: clientOf(asked),
     canAnswer: false,
     question: declined,
     remark: (message) => {

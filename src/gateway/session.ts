@@ -192,6 +192,7 @@ export class Session implements Hearer {
     if (asker === undefined) {
       const canAnswer = () => this.canBeAsked
       asker = {
+        client: this.caller.session,
         // On a line that is known only later.
         get canAnswer() {
           return canAnswer()
