@@ -48,7 +48,6 @@ export class Addressees {
     }
     const meant = turns.areOver ? BY_ITSELF : this.#onlyOf(callers)
     if (isDoubt(meant)) turns.doubted()
-    else turns.asked(meant?.canAnswer ? meant : undefined)
     return meant
   }
 

@@ -16,4 +16,6 @@ export interface Asker {
   question(message: RequestMessage, stop: Stop): Promise<Given>
   /** What a server says in the middle of a request, outside of its stream. Must not throw. */
   remark(message: NotificationMessage): void
+  /** Somebody else cannot be served before it has answered, or is given up. Comes again and again; must not throw. */
+  awaited?(): void
 }

@@ -258,9 +258,17 @@ export class Channel implements TransportEvents {
       this.#asked.delete(id)
       if (!stop.aborted) this.#transport?.send({ body: answerBody(id, given), method: '' })
     }
-    if (isDoubt(meant)) respond({ error: { code: ERROR.internal, message: meant.doubt } })
-    else if (meant) void meant.question(message, stop).then(respond)
-    else this.#events.request(message, respond)
+    if (isDoubt(meant)) {
+      respond({ error: { code: ERROR.internal, message: meant.doubt } })
+      return
+    }
+    const answered = stream === undefined ? this.turns.asked(meant?.canAnswer ? meant : undefined) : undefined
+    const inTurn = async (given: Given) => {
+      await answered?.()
+      respond(given)
+    }
+    if (meant) void meant.question(message, stop).then(inTurn)
+    else this.#events.request(message, (given) => void inTurn(given))
   }
 
   #answer(message: ReplyMessage, stream: number | undefined): void {

@@ -64,7 +64,13 @@ export class McpEndpoint {
     this.sessions = new Sessions({ key, most, idle, forwarding: this.forwarding, spentFile, report })
     const people = { [Symbol.iterator]: () => this.#people() }
     this.#levels = new Levels(hub, people)
-    const parking = new Parking({ key, forwarding: this.forwarding, patience: options.parked })
+    const parking = new Parking({
+      key,
+      forwarding: this.forwarding,
+      patience: options.parked,
+      // Who waits has as long as a call may take, and has to get its turn within that.
+      shortPatience: (server) => ((hub.context.manager.find(server)?.plan.timeouts.call ?? 60_000) * 3) / 4,
+    })
     this.#passing = new Passing(hub, parking, this.#levels)
     this.#watches = new Watches(hub)
     this.#subscribing = new Subscribing(hub, this.#passing, this.#watches)

@@ -14,6 +14,7 @@ import { type Asked, callerOf, clientOf } from './asked.ts'
 import { isHeard } from './levels.ts'
 import type { Answered } from './pass.ts'
 import { type Forwarding, forwardQuestion, type Question } from './questions.ts'
+import type { Over } from './request-state.ts'
 import { askableOf } from './session-id.ts'
 import { type Eras, step } from './translation.ts'
 import { CALLS, type CallEffect, type CallEvent, type CallState } from './translation-calls.ts'
@@ -21,8 +22,9 @@ import { CALLS, type CallEffect, type CallEvent, type CallState } from './transl
 /** Where calls are kept that nobody waits for. */
 export interface Lot {
   enter(call: ParkedCall): void
-  /** How its state became worthless. */
-  leave(call: ParkedCall, how: 'used' | 'expired'): void
+  leave(call: ParkedCall, how: Over): void
+  /** Others wait for its server until it is over. */
+  awaited(call: ParkedCall): void
 }
 
 interface Surroundings {
@@ -54,11 +56,13 @@ export class ParkedCall {
   readonly stop: Stopper = new Stopper()
   /** The one through whom the server asks. */
   readonly asker: Asker
+  readonly server: string
   /** How often its client was asked. */
   round = 0
+  /** Whether others wait for the server until its client has answered. */
+  isAwaited = false
   #state: CallState = 'new'
   readonly #lot: Lot
-  readonly #server: string
   #asked: Asked | undefined
   #leg: Leg | undefined
   #outcome: Outcome | undefined
@@ -70,7 +74,7 @@ export class ParkedCall {
 
   constructor({ server, forwarding, lot }: Surroundings) {
     this.#lot = lot
-    this.#server = server
+    this.server = server
     const client = () => clientOf(this.asked)
     this.asker = {
       get client() {
@@ -98,6 +102,10 @@ export class ParkedCall {
       remark: (message) => {
         const { reply, params } = this.asked
         if (isHeard(message, params.meta)) reply.notify(message.bytes)
+      },
+      awaited: () => {
+        this.isAwaited = true
+        this.#lot.awaited(this)
       },
     }
   }
@@ -141,8 +149,7 @@ export class ParkedCall {
   tell(event: CallEvent, eras: Eras = LEGACY): boolean {
     const before = this.#state
     const effects = this.#step(event, eras)
-    if (isParked(before) && !isParked(this.#state))
-      this.#lot.leave(this, event === 'comes back' ? 'used' : 'expired')
+    if (isParked(before) && !isParked(this.#state)) this.#lot.leave(this, overBy(event))
     for (const effect of effects) this.#carryOut(effect, event)
     if (this.#state === 'ended') this.#end()
     return !effects.includes('decline question')
@@ -183,7 +190,7 @@ export class ParkedCall {
         this.#settle()
         break
       case 'cancel':
-        this.#giveUp(event === 'time is over' ? 'the client did not answer in time' : GONE)
+        this.#giveUp(event === 'time is over' || event === 'gives way' ? LATE : GONE)
         this.stop.abort()
         break
       // What the server does is kept in any case; and who asks in vain hears so from whom they asked.
@@ -204,7 +211,7 @@ export class ParkedCall {
     this.#asked = asked
     const { gone, session, message, reply } = asked
     const leaves = () => void this.tell('client leaves')
-    const begun = session?.begin(message.id, reply, this.#server)
+    const begun = session?.begin(message.id, reply, this.server)
     begun?.addEventListener('abort', () => void this.tell('client cancels'))
     gone.addEventListener('abort', leaves)
     this.#detach = () => {
@@ -256,11 +263,17 @@ export class ParkedCall {
 // --- internal ---
 
 const GONE = 'the client has gone'
+const LATE = 'the client did not answer in time'
 /** Who asks in the middle of a call does so in the older way. */
 const LEGACY: Eras = { client: 'modern', server: 'legacy' }
 
 function isParked(state: CallState): boolean {
   return state === 'parked' || state === 'kept'
+}
+
+function overBy(event: CallEvent): Over {
+  if (event === 'comes back') return 'used'
+  return event === 'gives way' ? 'gave way' : 'expired'
 }
 
 /** The answers by what they answer, each as if a client had sent it by itself. */

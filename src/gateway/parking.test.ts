@@ -3,26 +3,10 @@
 
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { Fault } from '../base/fault.ts'
 import { Stopper } from '../base/stop.ts'
-import type { Given } from '../connect/asker.ts'
-import { META } from '../wire/era.ts'
-import { type ReplyMessage, type RequestMessage, readMessage, requestOf } from '../wire/message.ts'
-import { readParams } from '../wire/params.ts'
-import type { Asked } from './asked.ts'
-import type { ParkedCall } from './parked-call.ts'
-import { Parking } from './parking.ts'
-import type { Answered } from './pass.ts'
-import type { Forwarding } from './questions.ts'
-import { Reply } from './reply.ts'
+import { requestOf } from '../wire/message.ts'
+import { type End, PATIENCE, parkedCall, parking, Server, SHORT, settled, Visit } from './test-parking.ts'
 import { MOST_PARKED } from './translation-calls.ts'
-
-const PATIENCE = 600_000
-const forwarding: Forwarding = {
-  gone: () => undefined,
-  consent: async () => ({ answered: async () => undefined, failed: async () => undefined }),
-  tell: () => undefined,
-}
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
@@ -30,157 +14,6 @@ beforeEach(() => {
 afterEach(() => {
   vi.useRealTimers()
 })
-
-/** An answer that goes nowhere. */
-class Unheard extends Reply {
-  readonly ended = false
-  readonly streams = true
-  notify(): void {}
-  open(): void {}
-  send(): void {}
-  accepted(): void {}
-}
-
-function parking(key = 'a secret'): Parking {
-  return new Parking({ key: Buffer.from(key), forwarding, patience: () => PATIENCE })
-}
-
-function request(agent: string, more: object = {}, tool = 'ask'): Asked & { readonly gone: Stopper } {
-  const _meta = { [META.capabilities]: { elicitation: {} } }
-  const text = JSON.stringify({ name: tool, arguments: {}, ...more, _meta })
-  const body = Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${text}}`)
-  const params = readParams(Buffer.from(text))
-  if (typeof params === 'string') throw new Error(params)
-  return {
-    actor: { kind: 'agent', id: agent },
-    scope: undefined,
-    headers: undefined,
-    body,
-    reply: new Unheard(),
-    gone: new Stopper(),
-    session: undefined,
-    // A request reads as one.
-    message: readMessage(body) as RequestMessage,
-    params,
-    name: tool,
-    modern: true,
-  }
-}
-
-type Reached = Awaited<ReturnType<Parking['reached']>>
-type End = { readonly reached: Reached } | { readonly fault: Fault }
-
-/** A request of a client, from its beginning to what came of it. */
-class Visit {
-  readonly asked: Asked & { readonly gone: Stopper }
-  readonly agent: string
-  call: ParkedCall | undefined
-  readonly ends: End[] = []
-
-  constructor(lot: Parking, agent: string, more: object = {}, server?: Server) {
-    this.agent = agent
-    this.asked = request(agent, more)
-    try {
-      this.call = lot.callOf(this.asked, 'own')
-      if (this.call === undefined) throw new Error('the client can be asked')
-      const { call } = this
-      const forward = () => (server ?? new Server()).takes(call)
-      void lot.reached(call, this.asked, forward).then(
-        (reached) => this.ends.push({ reached }),
-        (fault) => this.ends.push({ fault }),
-      )
-    } catch (error) {
-      if (!(error instanceof Fault)) throw error
-      this.ends.push({ fault: error })
-    }
-  }
-
-  get code(): string | undefined {
-    const [end] = this.ends
-    return end && 'fault' in end ? end.fault.code : undefined
-  }
-
-  /** What its client is asked, and what it comes back with. */
-  get inputs(): { inputRequests: Record<string, { params: { message: string } }>; requestState: string } {
-    const [end] = this.ends
-    if (end === undefined || 'fault' in end || 'reply' in end.reached) throw new Error('nothing was asked')
-    // Written by the server below.
-    return end.reached as never
-  }
-
-  get isAsked(): boolean {
-    const [end] = this.ends
-    return end !== undefined && 'reached' in end && !('reply' in end.reached)
-  }
-
-  /** The same request with the answers. */
-  get again(): object {
-    const { inputRequests, requestState } = this.inputs
-    const answered = Object.entries(inputRequests).map(([key, { params }]) => [
-      key,
-      { action: 'accept', content: { to: params.message } },
-    ])
-    return { inputResponses: Object.fromEntries(answered), requestState }
-  }
-}
-
-/** A server's side of one call. */
-class Server {
-  call: ParkedCall | undefined
-  readonly heard: { readonly question: string; readonly given: Given }[] = []
-  asked = 0
-  ended = false
-  readonly #withdraw = new Map<string, Stopper>()
-  #resolve: ((answered: Answered) => void) | undefined
-  #reject: ((error: unknown) => void) | undefined
-
-  takes(call: ParkedCall): Promise<Answered> {
-    this.call = call
-    return new Promise((resolve, reject) => {
-      this.#resolve = resolve
-      this.#reject = reject
-      call.stop.addEventListener('abort', () => this.fails('CALL_CANCELLED'))
-      if (call.stop.aborted) this.fails('CALL_CANCELLED')
-    })
-  }
-
-  /** Asks; the question says whose it is. */
-  asks(): void {
-    if (this.call === undefined || this.ended) return
-    const question = `${this.call.agent} ${this.call.id} ${++this.asked}`
-    const stop = new Stopper()
-    this.#withdraw.set(question, stop)
-    const message = requestOf('elicitation/create', { message: question })
-    void this.call.asker.question(message, stop).then((given) => this.heard.push({ question, given }))
-  }
-
-  takesBack(): void {
-    const [oldest] = this.#withdraw
-    oldest?.[1].abort()
-    if (oldest) this.#withdraw.delete(oldest[0])
-  }
-
-  answers(): void {
-    this.ended = true
-    const reply = readMessage(Buffer.from('{"jsonrpc":"2.0","id":1,"result":{}}')) as ReplyMessage
-    this.#resolve?.({ reply, era: 'legacy', asks: false })
-  }
-
-  fails(code: 'CALL_CANCELLED' | 'CONNECTION_LOST'): void {
-    this.ended = true
-    this.#reject?.(new Fault(code, 'it is over'))
-  }
-}
-
-const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
-
-async function parkedCall(lot = parking()) {
-  const server = new Server()
-  const visit = new Visit(lot, 'ada', {}, server)
-  server.asks()
-  await settled()
-  return { lot, server, visit }
-}
 
 test('[C11] a state is good for its agent, its request, its time and one use', async () => {
   const { lot, server, visit } = await parkedCall()
@@ -214,6 +47,46 @@ test('[C11] a call that nobody comes back for is cancelled when its time is over
   expect(late.ends).toMatchObject([
     { fault: { code: 'REQUEST_STATE_INVALID', message: 'requestState has expired' } },
   ])
+})
+
+test('[C11] a call that others wait for gives way sooner, and who comes then is told why', async () => {
+  const { lot, server, visit } = await parkedCall()
+  vi.advanceTimersByTime(SHORT - 1)
+  visit.call?.asker.awaited?.()
+  expect(visit.call?.state).toBe('parked')
+  vi.advanceTimersByTime(1)
+  await settled()
+  expect(visit.call?.state).toBe('ended')
+  expect(server.call?.stop.aborted).toBe(true)
+  const late = new Visit(lot, 'ada', visit.again)
+  expect(late.ends).toMatchObject([
+    {
+      fault: {
+        code: 'REQUEST_STATE_INVALID',
+        message: 'requestState is of a call that was given up, because others waited for its server',
+      },
+    },
+  ])
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('[C11] what others waited for before the question, and what the server is through with', async () => {
+  const lot = parking()
+  const server = new Server()
+  const early = new Visit(lot, 'ada', {}, server)
+  early.call?.asker.awaited?.()
+  server.asks()
+  await settled()
+  vi.advanceTimersByTime(SHORT)
+  expect(early.call?.state).toBe('ended')
+  const { server: through, visit } = await parkedCall(lot)
+  visit.call?.asker.awaited?.()
+  through.answers()
+  await settled()
+  vi.advanceTimersByTime(PATIENCE - 1)
+  expect(visit.call?.state).toBe('kept')
+  vi.advanceTimersByTime(1)
+  expect(visit.call?.state).toBe('ended')
 })
 
 test('[C11] each time a client is asked, it has the whole time', async () => {
@@ -297,6 +170,7 @@ const action = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('take back' as const), which }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('answer' as const), which }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('fail' as const), which }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('await' as const), which }) },
   { weight: 5, arbitrary: fc.record({ do: fc.constant('come back' as const), which, agent }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('come back with nothing' as const), which }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('leave' as const), which }) },
@@ -327,6 +201,7 @@ test('[C11] whatever servers and clients do, nobody sees another’s question, n
         else if (one.do === 'take back') server?.takesBack()
         else if (one.do === 'answer') server?.answers()
         else if (one.do === 'fail') server?.fails('CONNECTION_LOST')
+        else if (one.do === 'await') server?.call?.asker.awaited?.()
         else if (one.do === 'wait') vi.advanceTimersByTime(PATIENCE / one.part)
         else if (one.do === 'leave') {
           const waits = visits.filter(({ ends }) => ends.length === 0)[one.which]

@@ -8,7 +8,7 @@ import type { Asked } from './asked.ts'
 import { type Lot, ParkedCall } from './parked-call.ts'
 import type { Answered } from './pass.ts'
 import type { Forwarding } from './questions.ts'
-import { digestOf, factsOf, openState, returning, sealState } from './request-state.ts'
+import { digestOf, factsOf, type Over, openState, returning, sealState } from './request-state.ts'
 import { askableOf, canBeAsked } from './session-id.ts'
 import { refusal, step } from './translation.ts'
 import { CALLS, type CallEvent, type CallState, MOST_PARKED } from './translation-calls.ts'
@@ -26,20 +26,31 @@ export interface ParkingOptions {
   readonly forwarding: Forwarding
   /** Milliseconds for which a client may think about an answer. */
   readonly patience: () => number
+  /** The same where others wait for the server meanwhile. */
+  readonly shortPatience: (server: string) => number
+}
+
+interface Parked {
+  readonly call: ParkedCall
+  /** Epoch milliseconds. */
+  readonly since: number
+  timer: NodeJS.Timeout | undefined
 }
 
 export class Parking implements Lot {
   readonly #key: Buffer
   readonly #forwarding: Forwarding
   readonly #patience: () => number
-  readonly #parked = new Map<string, { readonly call: ParkedCall; readonly timer: NodeJS.Timeout }>()
+  readonly #shortPatience: (server: string) => number
+  readonly #parked = new Map<string, Parked>()
   /** What became of states that are worth nothing any more, so that who comes with one is told so. */
-  readonly #over = new Map<string, 'used' | 'expired'>()
+  readonly #over = new Map<string, Over>()
 
-  constructor({ key, forwarding, patience }: ParkingOptions) {
+  constructor({ key, forwarding, patience, shortPatience }: ParkingOptions) {
     this.#key = keyFor('parked calls', key)
     this.#forwarding = forwarding
     this.#patience = patience
+    this.#shortPatience = shortPatience
   }
 
   /** The call that its client comes back to now, or a new one; undefined when it can be asked nothing. Throws when it may not. */
@@ -64,11 +75,18 @@ export class Parking implements Lot {
   }
 
   enter(call: ParkedCall): void {
-    const timer = setTimeout(() => call.tell('time is over'), this.#patience())
-    this.#parked.set(call.id, { call, timer: timer.unref() })
+    const parked: Parked = { call, since: Date.now(), timer: undefined }
+    this.#parked.set(call.id, parked)
+    this.#expect(parked)
   }
 
-  leave(call: ParkedCall, how: 'used' | 'expired'): void {
+  awaited(call: ParkedCall): void {
+    const parked = this.#parked.get(call.id)
+    if (parked) this.#expect(parked)
+  }
+
+  leave(call: ParkedCall, how: Over): void {
+    call.isAwaited = false
     clearTimeout(this.#parked.get(call.id)?.timer)
     this.#parked.delete(call.id)
     const [oldest] = this.#over.keys()
@@ -81,6 +99,21 @@ export class Parking implements Lot {
   }
 
   // --- internal ---
+
+  /** Ends it when its time is over; sooner, when the server is wanted by others and not through with it. */
+  #expect(parked: Parked): void {
+    const { call, since } = parked
+    const patience = this.#patience()
+    const isShort = call.isAwaited && call.state === 'parked' && this.#shortPatience(call.server) < patience
+    const end = () => {
+      if (!isShort) call.tell('time is over')
+      else if (call.state === 'parked') call.tell('gives way')
+      else this.#expect(parked)
+    }
+    clearTimeout(parked.timer)
+    const until = since + (isShort ? this.#shortPatience(call.server) : patience)
+    parked.timer = setTimeout(end, until - Date.now()).unref()
+  }
 
   #inputsFor({ id, round, inputRequests }: ParkedCall, asked: Asked): Inputs {
     const until = Date.now() + this.#patience()

@@ -20,6 +20,9 @@ export interface StateClaims {
   readonly until: number
 }
 
+/** How a state became worthless. */
+export type Over = 'used' | 'expired' | 'gave way'
+
 /** Against what the claims are held. */
 export interface Facts {
   readonly agent: string
@@ -29,7 +32,7 @@ export interface Facts {
   /** The round of the call, if it is parked here. */
   readonly round: number | undefined
   /** What became of this very state, where that is known. */
-  readonly over: 'used' | 'expired' | undefined
+  readonly over: Over | undefined
 }
 
 export function sealState({ id, agent, digest, round, until }: StateClaims, key: Buffer): string {
@@ -52,6 +55,7 @@ export function returning(claims: StateClaims, { agent, digest, now, round, over
   if (claims.agent !== agent) return "comes back with somebody else's state"
   if (claims.digest !== digest) return 'comes back with the state of another request'
   if (over === 'used') return 'comes back with a used state'
+  if (over === 'gave way') return 'comes back to what gave way'
   if (over === 'expired' || now > claims.until) return 'comes back with an expired state'
   if (round === undefined) return 'comes back to nothing'
   return claims.round === round ? 'comes back' : 'comes back with a used state'

@@ -67,6 +67,7 @@ const CALL_EVENTS = [
   'comes back with the state of another request',
   'comes back with an expired state',
   'comes back with a used state',
+  'comes back to what gave way',
   /** With one of ours, of a call that nobody here knows: of an earlier life of the gateway, for example. */
   'comes back to nothing',
   /** The connection of its request ends. */
@@ -75,12 +76,15 @@ const CALL_EVENTS = [
   'client cancels',
   /** Nobody came back in time. */
   'time is over',
+  /** Nobody came back, and others wait for the server. */
+  'gives way',
   /** The session ends, or the gateway. */
   'end for good',
 ] as const
 
 const RETURNS = CALL_EVENTS.filter((event) => event.startsWith('comes back'))
-const ENDINGS = ['client leaves', 'client cancels', 'time is over', 'end for good'] as const
+const TIMES = ['time is over', 'gives way'] as const
+const ENDINGS = ['client leaves', 'client cancels', ...TIMES, 'end for good'] as const
 const STARTS = ['begins', 'begins as one too many'] as const
 const OUTCOMES = ['question in the answer', 'answer', 'failure'] as const
 
@@ -143,6 +147,7 @@ export const CALLS: Table<CallState, CallEvent, CallEffect> = {
     ['parked',    'client leaves',          'modern', 'either', 'ended',     ['cancel']],
     ['parked',    'client cancels',         'modern', 'either', 'ended',     ['cancel']],
     ['parked',    'time is over',           'modern', 'either', 'ended',     ['cancel']],
+    ['parked',    'gives way',              'modern', 'either', 'ended',     ['cancel']],
     ['parked',    'end for good',           'modern', 'either', 'ended',     ['cancel']],
 
     ['kept',      'question',               'modern', 'either', 'same',      ['decline question']],
@@ -166,23 +171,25 @@ export const CALLS: Table<CallState, CallEvent, CallEffect> = {
     ['any', 'comes back with the state of another request', 'modern', 'either', 'same', [invalid('belongs to another request')]],
     ['any', 'comes back with an expired state',             'modern', 'either', 'same', [invalid('has expired')]],
     ['any', 'comes back with a used state',                 'modern', 'either', 'same', [invalid('was used already')]],
+    ['any', 'comes back to what gave way',                  'modern', 'either', 'same', [invalid('is of a call that was given up, because others waited for its server')]],
     ['new', 'comes back to nothing',                        'modern', 'either', 'same', [LOST]],
   ],
   never: [
     ['new',       [...OUTCOMES, ...ENDINGS, 'question'],               'either', 'either', 'nothing was done about it yet'],
     ['new',       ['comes back'],                                      'modern', 'either', 'there is a call that it comes back to'],
-    ['under way', [...STARTS, 'time is over'],                         'either', 'either', 'it has begun, and the server’s deadlines come as failures'],
+    ['under way', [...STARTS, ...TIMES],                               'either', 'either', 'it has begun, and the server’s deadlines come as failures'],
     ['under way', ['comes back', 'comes back to nothing'],             'modern', 'either', 'the state that it was given is used'],
     ['under way', ['question in the answer'],                          'either', 'legacy', 'a legacy server asks in the middle'],
-    ['cancelled', [...STARTS, 'time is over'],                         'either', 'either', 'it has begun, and nothing is waited for'],
+    ['cancelled', [...STARTS, ...TIMES],                               'either', 'either', 'it has begun, and nothing is waited for'],
     ['cancelled', ['comes back', 'comes back to nothing'],             'modern', 'either', 'the state that it was given is used'],
     ['cancelled', ['question in the answer'],                          'either', 'legacy', 'a legacy server asks in the middle'],
     ['parked',    [...STARTS, 'comes back to nothing'],                'modern', 'either', 'it is known here'],
     ['parked',    ['question in the answer'],                          'modern', 'legacy', 'a legacy server asks in the middle'],
     ['parked',    [...STARTS, ...OUTCOMES, ...ENDINGS, 'question'],    'legacy', 'either', 'a legacy client is asked while it waits'],
     ['kept',      [...STARTS, ...OUTCOMES, 'comes back to nothing'],   'modern', 'either', 'the server is through with it'],
+    ['kept',      ['gives way'],                                       'modern', 'either', 'nobody waits for what the server is through with'],
     ['kept',      [...STARTS, ...OUTCOMES, ...ENDINGS, 'question'],    'legacy', 'either', 'a legacy client is asked while it waits'],
-    ['ended',     [...STARTS, 'time is over'],                         'either', 'either', 'it is over'],
+    ['ended',     [...STARTS, ...TIMES],                               'either', 'either', 'it is over'],
     ['ended',     ['comes back', 'comes back to nothing'],             'modern', 'either', 'the state that it was given is used'],
     ['ended',     ['question in the answer'],                          'either', 'legacy', 'a legacy server asks in the middle'],
     ['new',       ['begins as one too many'],                          'legacy', 'either', 'nothing of a legacy client is parked'],

@@ -96,6 +96,7 @@ function possible({ state, serverDone, handle }: World, event: CallEvent, { clie
   }
   if (state === 'new') return false
   if (event === 'time is over') return handle
+  if (event === 'gives way') return handle && !serverDone
   if (event === 'question in the answer' && server === 'legacy') return false
   return ['question in the answer', 'answer', 'failure'].includes(event) ? !serverDone : true
 }

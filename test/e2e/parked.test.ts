@@ -1,7 +1,7 @@
 // A modern client of a legacy server that asks: the call waits, the client comes back, and nobody else can.
 
 import { expect, test } from 'vitest'
-import { AGENTS, type Answer, entry, type Gateway, ownServer, place, TOKEN, up } from './hub.ts'
+import { AGENTS, type Answer, entry, type Gateway, ownServer, place, TOKEN, until, up } from './hub.ts'
 import { ASKING, ASKING_TOOLS } from './wire-client.ts'
 
 const PREFIX = 'io.modelcontextprotocol/'
@@ -136,7 +136,7 @@ async function impatient(parked: number) {
   const { sandbox } = place()
   const servers = { own: ownServer(sandbox, ASKING_TOOLS, ASKING) }
   const gateway = await up(sandbox, { servers, agents: AGENTS, gateway: { limits: { parked } } })
-  /** One that asks nothing, by somebody who cannot be asked: it has to wait until the other is over. */
+  /** By somebody who cannot be asked, and so need not wait until the other is over. */
   const look = async (name: string, given: object = {}) => {
     const { body } = await ask(gateway, {}, { name: `mcp__own__${name}`, given, capabilities: {} })
     return JSON.parse(body.result.content[0].text)
@@ -152,7 +152,7 @@ const QUESTION = {
 test('[C11] a call that nobody comes back for in time is cancelled, and who comes then is refused', async () => {
   const { gateway, look } = await impatient(100)
   const { body } = await ask(gateway, {}, QUESTION)
-  expect(await look('heard', { method: 'notifications/cancelled' })).toHaveLength(1)
+  await until(async () => (await look('heard', { method: 'notifications/cancelled' })).length === 1)
   expect(await look('answers')).toEqual([
     { error: { code: -32603, message: 'the client did not answer in time' } },
   ])
@@ -161,6 +161,41 @@ test('[C11] a call that nobody comes back for in time is cancelled, and who come
   expect(late).toMatchObject({
     status: 400,
     body: { error: { code: -32602, message: expect.stringContaining('requestState has expired') } },
+  })
+})
+
+test('[C10][C11] what asks nothing, and who cannot be asked, goes on beside a call that waits for its client', async () => {
+  const { gateway } = await started()
+  const bob = { token: OTHER, name: 'mcp__elicit__echo', given: { text: 'hello' } }
+  await ask(gateway, {}, bob)
+  const { body } = await ask(gateway)
+  expect(body.result.resultType).toBe('input_required')
+  for (const who of [
+    bob,
+    { ...bob, capabilities: {} },
+    { ...bob, name: 'mcp__elicit__add', capabilities: {}, given: { a: 1, b: 2 } },
+  ]) {
+    const beside = await ask(gateway, {}, who)
+    expect(beside.body.result.content[0].text).toMatch(/hello|3/)
+  }
+  const { requestState } = body.result
+  const done = await ask(gateway, { inputResponses: answers(body.result), requestState })
+  expect(JSON.parse(done.body.result.content[0].text)).toEqual(ACCEPT)
+})
+
+test('[C10][C11] a call that others wait for gives way to them, and its client is told why', async () => {
+  const { sandbox } = place()
+  const elicit = { ...(await entry('stdio', 'elicit', { era: 'legacy' })), timeouts: { call: 2000 } }
+  const agents = { ...AGENTS, bob: { ...AGENTS.ada, token: OTHER } }
+  const gateway = await up(sandbox, { servers: { elicit }, agents })
+  const { body } = await ask(gateway)
+  const other = await ask(gateway, {}, { token: OTHER })
+  expect(other.body.result.resultType).toBe('input_required')
+  const { requestState } = body.result
+  const late = await ask(gateway, { inputResponses: answers(body.result), requestState })
+  expect(late).toMatchObject({
+    status: 400,
+    body: { error: { code: -32602, message: expect.stringContaining('others waited for its server') } },
   })
 })
 
