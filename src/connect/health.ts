@@ -41,12 +41,12 @@ export class Health {
       // A server that talks need not be asked.
       const error = asked - link.lastHeard < this.#every ? undefined : await this.#ask(link).catch(asFault)
       if (signal.aborted || link.closed) return
-      if (error === undefined || isAnswer(error) || link.lastHeard > asked) {
-        missed = 0
-        this.#events.well(link)
-      } else if (error.code === 'AUTH_REQUIRED') {
+      if (error?.code === 'AUTH_REQUIRED') {
         // It is there, and no longer ours to use.
         link.abandon(error)
+      } else if (error === undefined || isAnswer(error) || link.lastHeard > asked) {
+        missed = 0
+        this.#events.well(link)
       } else if (!link.isBusy(this.#patience)) {
         // With a call under way it may just be busy; the call's own deadline decides about it, but not one after the other.
         missed += 1
