@@ -33,7 +33,7 @@ export function openStdio(options: StdioOptions): OpenTransport {
 
 /** Bytes that may wait for a server that does not read; more than that, and it is given up on. */
 const UNREAD_LIMIT = 64 * 1024 * 1024
-/** Milliseconds between the end of the output and the end of the process. */
+/** Milliseconds between the end of a pipe and the end of the process. */
 const EXIT_PATIENCE = 500
 
 class StdioTransport implements Transport, LineEvents {
@@ -51,8 +51,10 @@ class StdioTransport implements Transport, LineEvents {
     this.#events = events
     const reader = new LineReader(options.limit, this)
     process.stdout.on('data', (chunk: Buffer) => reader.push(chunk))
-    process.stdout.on('end', () => void this.#outputEnded())
-    void process.exited.then(() => this.#ended())
+    process.stdout.on('end', () => void this.#ended('closed its output'))
+    // Shows at the first write after the server closed its end.
+    process.stdin.on('error', () => void this.#ended('closed its input'))
+    void process.exited.then(() => this.#exited())
   }
 
   send(outgoing: Outgoing): void {
@@ -74,7 +76,11 @@ class StdioTransport implements Transport, LineEvents {
     const text = this.#waiting
     this.#parts = []
     this.#waiting = ''
-    if (this.#over || !stdin.writable) return
+    if (this.#over) return
+    if (!stdin.writable) {
+      void this.#ended('closed its input')
+      return
+    }
     if (parts.length > 0) stdin.write(Buffer.concat(parts))
     if (text !== '') stdin.write(text)
     if (stdin.writableLength > UNREAD_LIMIT) this.#lose('does not read what it is sent')
@@ -129,13 +135,13 @@ class StdioTransport implements Transport, LineEvents {
       else this.#events.noise(part.toString('utf8', 0, NOISE))
   }
 
-  /** A process that ends closes its output first; how it ended is known a moment later. */
-  async #outputEnded(): Promise<void> {
+  /** A process that ends closes its pipes first; how it ended is known a moment later. */
+  async #ended(what: string): Promise<void> {
     await Promise.race([this.#process.exited, rest(EXIT_PATIENCE)])
-    if (this.#process.exit === undefined) this.#lose('closed its output')
+    if (this.#process.exit === undefined) this.#lose(what)
   }
 
-  async #ended(): Promise<void> {
+  async #exited(): Promise<void> {
     // What it said last may still be in the pipe.
     await rest(0)
     const { exit } = this.#process

@@ -369,3 +369,20 @@ test('[D13] a server that closes its output but lives on is ended and started an
   expect((await hub.as().call('mute/echo', { text: 'back' })).text).toBe('back')
   expect([spawnCount(log), overlaps()]).toEqual([2, 0])
 })
+
+test('[D13] a server that closes its input but lives on is noticed by the next call, ended and started anew', async () => {
+  const home = place()
+  const { env, log, overlaps } = watchedStarts(home.sandbox)
+  const deaf = { ...serverCommand('close-stdin'), env, timeouts: { health: 0 } }
+  const hub = await home.open({ servers: { deaf } })
+  await hub.as().ready()
+  expect((await hub.as().call('deaf/close')).text).toBe('closed')
+  const calls = [1, 2, 3].map(() => faultOf(hub.as().call('deaf/echo', { text: 'x' })))
+  for (const { code, message, server } of await Promise.all(calls)) {
+    expect([code, server]).toEqual(['CONNECTION_LOST', 'deaf'])
+    expect(message).toContain('closed its input')
+  }
+  await until(() => hub.servers.get('deaf').status === 'connected')
+  expect((await hub.as().call('deaf/echo', { text: 'back' })).text).toBe('back')
+  expect([spawnCount(log), overlaps()]).toEqual([2, 0])
+})

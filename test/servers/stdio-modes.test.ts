@@ -219,6 +219,13 @@ test('close-stdout ends its output but not itself', async () => {
   expect((await server.exit).code).toBe(0)
 })
 
+test('close-stdin ends its input but not itself', async () => {
+  const server = startRaw('close-stdin')
+  await server.answer(server.call('close'))
+  server.endInput()
+  expect(alive(server.pid)).toBe(true)
+})
+
 test('a cancelled sleep is not answered', async () => {
   const server = startRaw('plain')
   const asleep = server.call('sleep', { ms: 60_000 })

@@ -40,8 +40,8 @@ export class ServerProcess {
     this.stdin = child.stdin
     this.stdout = child.stdout
     this.#stderr.drain(child.stderr)
-    // A server that ended or stopped reading is told by `exited` or a deadline; a broken pipe as such says
-    // nothing more.
+    // A server that ended is told by `exited`. Whoever writes listens for what a broken pipe says besides; nobody else
+    // needs to.
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', () => {})
     this.exited = new Promise((resolve) => {
       child.once('exit', (code, signal) => {

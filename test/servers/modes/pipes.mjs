@@ -1,7 +1,8 @@
 // Servers that treat their pipes badly; all of them for stdio.
+import { once } from 'node:events'
 import { closeSync } from 'node:fs'
 import { setImmediate as turn } from 'node:timers/promises'
-import { NOTHING } from '../protocol.mjs'
+import { NOTHING, text } from '../protocol.mjs'
 import { tool } from './parts.mjs'
 import { plain } from './plain.mjs'
 
@@ -95,10 +96,25 @@ function closeStdout() {
   return { ...base, tools: [...base.tools, close] }
 }
 
+/** Tool `close` closes stdin and says so; the process lives on until a signal ends it. */
+function closeStdin() {
+  const base = plain()
+  const close = tool('close', 'Closes stdin', async () => {
+    process.stdin.destroy()
+    await once(process.stdin, 'close')
+    // Node keeps the descriptors of the standard streams open; the client must see the end.
+    closeSync(0)
+    setInterval(() => {}, 60_000)
+    return text('closed')
+  })
+  return { ...base, tools: [...base.tools, close] }
+}
+
 export const modes = {
   banner,
   partial,
   'stderr-flood': stderrFlood,
   'no-read': noRead,
   'close-stdout': closeStdout,
+  'close-stdin': closeStdin,
 }
