@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseWords } from './command.ts'
 
-const COMMANDS = ['restart', 'enable', 'disable', 'get', 'remove', 'login', 'logout', 'call', 'read']
+const COMMANDS = ['restart', 'enable', 'disable', 'get', 'remove', 'login', 'logout', 'call']
 
 for (const name of COMMANDS)
   test(`busbar ${name} with an empty word says so before anything is done`, async () => {
