@@ -43,6 +43,21 @@ for (const status of [301, 302, 307, 308])
     expect(other.sockets.size + other.hits.length).toBe(0)
   })
 
+for (const [location, shown] of [
+  ['file:///etc/passwd', 'file:///etc/passwd'],
+  ['data:text/html,x?y', 'data:text/html,x'],
+  ['ftp://user:word@ftp.example/a', 'ftp://ftp.example/a'],
+] as const)
+  test(`a redirect to ${location} is refused, and shown as what it is`, async () => {
+    const rig = await serve((_hit, response) => response.writeHead(307, { location }).end())
+    const { transport, told } = await open(openStreamable({ url: rig.url, limit: 1000, headers }))
+    transport.send(message(1, 'tools/call'))
+    expect(await told.failure(1)).toMatchObject({
+      code: 'ADDRESS_REFUSED',
+      message: `127.0.0.1:${rig.port} wants to send us on to ${shown}, which is no server`,
+    })
+  })
+
 test('a redirect whose page never ends is followed all the same', async () => {
   const rig = await serve((hit, response) => {
     if (hit.path !== '/mcp') return json(response, result(hit.message.id))

@@ -20,7 +20,11 @@ export function followRedirect(
       details,
     })
   const target = new URL(location, from.href)
-  const shown = maskText(`${target.origin}${target.pathname}`)
+  const shown = shownAddress(target)
+  if (!/^https?:$/.test(target.protocol))
+    return new Fault('ADDRESS_REFUSED', `${from.host} wants to send us on to ${shown}, which is no server`, {
+      details: { ...details, target: shown },
+    })
   if (target.origin !== from.origin)
     return new Fault('ADDRESS_REFUSED', `${from.host} wants to send us on to ${shown}, another server`, {
       hint: 'if that is right, write that address into the configuration',
@@ -40,3 +44,11 @@ export function followRedirect(
 // --- internal ---
 
 const MAX_REDIRECTS = 3
+const LONGEST = 200
+
+/** Without what may be a secret in it. The origin alone will not do: files and the like have none. */
+function shownAddress(target: URL): string {
+  const bare = new URL(target)
+  for (const part of ['username', 'password', 'search', 'hash'] as const) bare[part] = ''
+  return maskText(bare.href.slice(0, LONGEST))
+}
