@@ -1,5 +1,6 @@
 // What one agent can see and do. It is the only thing that lists or calls, so nothing gets past what is decided for it.
 
+import { Fault } from '../base/fault.ts'
 import type { Connection } from '../connect/connection.ts'
 import type { ListMethod, Tool } from '../connect/definitions.ts'
 import type { ServerStatus } from '../connect/status.ts'
@@ -139,6 +140,8 @@ export class AgentHandle {
   /** `server/tool`, a name from `toolsFor`, or a native tool's. */
   call(address: string, args?: unknown, options?: CallOptions): Promise<CallResult> {
     const conversation = options?.conversation
+    const wrong = options?.timeout === undefined ? undefined : wrongTimeout(options.timeout)
+    if (wrong) return Promise.reject(wrong)
     const asking = conversation === undefined ? this.#asking : { ...this.#asking, conversation }
     return call(this.#context, asking, address, args, options)
   }
@@ -224,6 +227,7 @@ export class AgentHandle {
     server: string | undefined,
     options: WaitOptions,
   ): Promise<Listed[]> {
+    refuseTimeout(options)
     if (server !== undefined)
       return await listOf(reach(this.#context, this.#asking.actor, server), method, what, options)
     // Of many, those that are up: one that is down must not keep the others waiting.
@@ -239,6 +243,7 @@ export class AgentHandle {
     name: string | undefined,
     options: WaitOptions,
   ): Promise<Record<string, unknown>> {
+    refuseTimeout(options)
     return await request(this.#context, this.#asking, server, method, params, name, options)
   }
 }
@@ -257,6 +262,20 @@ export interface ServerClient {
 }
 
 // --- internal ---
+
+/** Why a time is none that can be waited; undefined when it can. For ever is one. */
+function wrongTimeout(timeout: unknown): Fault | undefined {
+  if (typeof timeout === 'number' && timeout > 0) return undefined
+  const said = typeof timeout === 'number' ? String(timeout) : JSON.stringify(timeout)
+  return new Fault('USAGE', `timeout is ${said}; expected milliseconds, more than 0`, {
+    hint: 'leave it out for what the entry of the server says',
+  })
+}
+
+function refuseTimeout({ timeout }: WaitOptions): void {
+  const wrong = timeout === undefined ? undefined : wrongTimeout(timeout)
+  if (wrong) throw wrong
+}
 
 function listed(context: CallContext, entry: RegisteredTool): AgentTool {
   const { address, server, name, tool } = entry

@@ -25,6 +25,30 @@ test('[C5] a time-out that no timer can hold is no time-out at all', async () =>
     expect((await hub.as().call('plain/sleep', { ms: 20 }, { timeout })).isError).toBe(false)
 })
 
+test('[C5] a time-out that cannot be waited is refused with its value, and nothing is sent', async () => {
+  const hub = await hubWith({ plain: serverCommand('plain') })
+  const me = hub.as()
+  for (const [timeout, said] of [
+    [0, '0'],
+    [-1, '-1'],
+    [Number.NaN, 'NaN'],
+    ['30s', '"30s"'],
+    [null, 'null'],
+  ] as [never, string][])
+    for (const work of [
+      me.call('plain/echo', { text: 'x' }, { timeout }),
+      me.client('plain').callTool('echo', { text: 'x' }, { timeout }),
+      me.resources(undefined, { timeout }),
+      me.read('plain', 'x://y', { timeout }),
+    ])
+      expect(await faultOf(work)).toMatchObject({
+        code: 'USAGE',
+        message: `timeout is ${said}; expected milliseconds, more than 0`,
+      })
+  await hub.flush()
+  expect(await hub.calls.list({})).toEqual([])
+})
+
 test('[C5] a progress handler that rejects costs a warning, not the process', async () => {
   const hub = await hubWith({ plain: serverCommand('plain') })
   const warned = new Promise<Error>((resolve) => process.once('warning', resolve))
