@@ -4,6 +4,7 @@ import { Fault } from './base/fault.ts'
 import { isRecord } from './base/record.ts'
 import type { Program } from './config/tree.ts'
 import type { Connection } from './connect/connection.ts'
+import { DRAIN } from './connect/gate.ts'
 import type { HubConfig, HubServer } from './connect/instances.ts'
 import { type Login, type LoginOptions, type Logout, login, logout } from './connect/login.ts'
 import type { Applied, Manager } from './connect/manager.ts'
@@ -34,12 +35,14 @@ export class HubServers {
   readonly connectAll = (): Promise<void> => this.#rest.manager.connectAll()
   /** Starts it; its status tells what became of it. */
   readonly connect = (name: string): Promise<ServerStatus> => this.#do(name, (it) => it.connect())
-  readonly disconnect = (name: string): Promise<ServerStatus> => this.#do(name, (it) => it.disconnect())
+  /** Stops it, after calls that are under way, within bounds; the next call starts it again. */
+  readonly disconnect = (name: string): Promise<ServerStatus> => this.#do(name, (it) => it.disconnect(DRAIN))
   readonly reconnect = (name: string): Promise<ServerStatus> => this.#do(name, (it) => it.reconnect())
   /** Hides its tools (false) or shows them (true); the connection stays. */
   readonly toggle = (name: string, visible: boolean): Promise<ServerStatus> =>
     this.#do(name, (it) => it.toggle(visible))
-  readonly disable = (name: string): Promise<ServerStatus> => this.#do(name, (it) => it.disable())
+  /** Takes its tools at once, and stops it as `disconnect` does, until it is enabled. */
+  readonly disable = (name: string): Promise<ServerStatus> => this.#do(name, (it) => it.disable(DRAIN))
   readonly enable = (name: string): Promise<ServerStatus> => this.#do(name, (it) => it.enable())
   /**
    * Makes the hub follow another configuration; without an argument, the same files as they are now. A server that is

@@ -190,11 +190,11 @@ export class Connection {
       await this.#attempt?.catch(() => undefined)
   }
 
-  /** Stops it; the next call starts it again. */
-  async disconnect(): Promise<void> {
+  /** Stops it; the next call starts it again. `drain`: see `#end`. */
+  async disconnect(drain = 0): Promise<void> {
     const { kind } = this.#state
     if (kind === 'disabled' || kind === 'closed' || kind === 'unusable') return
-    await this.#end({ kind: 'idle' })
+    await this.#end({ kind: 'idle' }, drain)
   }
 
   /** Stops it and starts it again, after calls that are under way have finished, within bounds. */
@@ -214,8 +214,8 @@ export class Connection {
   }
 
   /** Stops it until it is enabled. */
-  async disable(reason = 'it was disabled'): Promise<void> {
-    if (this.#state.kind !== 'closed') await this.#end({ kind: 'disabled', reason })
+  async disable(drain = 0): Promise<void> {
+    if (this.#state.kind !== 'closed') await this.#end({ kind: 'disabled', reason: 'it was disabled' }, drain)
   }
 
   async enable(): Promise<void> {
@@ -374,20 +374,21 @@ export class Connection {
     return fault
   }
 
-  async #end(next: State): Promise<void> {
-    const state = this.#state
-    const attempt = this.#attempt
-    this.#stop.abort()
+  /** `drain`: milliseconds that calls under way have to finish; no new one begins meanwhile. */
+  async #end(next: State, drain = 0): Promise<void> {
+    const link = linkOf(this.#state)
+    const [stop, attempt] = [this.#stop, this.#attempt]
+    const drained = link && drain > 0 ? this.gate.drained(drain) : undefined
+    if (!drained) stop.abort()
     this.#stop = new AbortController()
     this.#attempt = undefined
     this.gate.clear(this.#off())
     this.#set(next)
     this.#events.tools(this)
-    this.#ending.add(linkOf(state)?.close())
-    this.#ending.add(this.#older.close())
-    this.#ending.add(this.instances?.endAll(this.#off()))
-    // It ends what it has opened by itself.
-    this.#ending.add(attempt)
+    const close = () => Promise.all([stop.abort(), link?.close(), this.#older.close()])
+    const closed = drained ? drained.then(close) : close()
+    // An attempt ends what it has opened by itself.
+    this.#ending.add(Promise.allSettled([closed, this.instances?.endAll(this.#off(), drain), attempt]))
     await this.#ending.gone()
   }
 

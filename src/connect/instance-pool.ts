@@ -129,10 +129,10 @@ export class InstancePool {
     for (const slot of [...this.#slots.values()]) if (isOver(slot.holder)) this.#end(slot, DRAIN)
   }
 
-  /** Ends all of them at once, and sends home who waits. Resolves when they are gone. */
-  async endAll(fault: Fault): Promise<void> {
+  /** Ends all of them, after calls that are under way within `drain`, and sends home who waits. Resolves when they are gone. */
+  async endAll(fault: Fault, drain: number): Promise<void> {
     this.#places.clear(fault)
-    for (const slot of [...this.#slots.values()]) this.#end(slot, 0)
+    for (const slot of [...this.#slots.values()]) this.#end(slot, drain)
     await Promise.all(this.#leaving)
   }
 
