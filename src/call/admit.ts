@@ -135,7 +135,7 @@ export function unknownTool(context: CallContext, actor: Actor, connection: Conn
   })
 }
 
-/** A tool that is not what was accepted, or not what was approved. */
+/** A tool that is not what was accepted. */
 export function changedTool({ server, tool }: Target): Fault {
   return new Fault(
     'TOOL_CHANGED',
@@ -153,6 +153,21 @@ export function otherTool({ server, tool }: Target): Fault {
     'TOOL_CHANGED',
     `the instance of ${server} that this call would go to defines ${tool} in another way than was accepted`,
     { hint: `if the server was updated, start it anew: busbar restart ${server}`, server },
+  )
+}
+
+/** What would be called now is not what was judged, or what a person was asked about, a moment ago. */
+export function changedMeanwhile({ server, tool }: Target, what: 'server' | 'definition'): Fault {
+  const address = server === '' ? tool : `${server}/${tool}`
+  return new Fault(
+    'TOOL_CHANGED',
+    what === 'server'
+      ? `${server} was configured anew meanwhile, so ${address} was not called`
+      : `the definition of ${address} changed meanwhile, so it was not called`,
+    {
+      hint: 'make the call again: it is judged as it is now',
+      ...(server === '' ? {} : { server }),
+    },
   )
 }
 

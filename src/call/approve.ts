@@ -12,7 +12,7 @@ import { argumentsForRecord } from '../record/summary.ts'
 import { serverTool } from '../registry/registry.ts'
 import type { Approval } from '../store/policy.ts'
 import { type RawParams, withMeta } from '../wire/params.ts'
-import { admit, changedTool, type Leave, type Target } from './admit.ts'
+import { admit, changedMeanwhile, type Leave, type Target } from './admit.ts'
 import type { CallContext } from './context.ts'
 import { dialogueOf } from './dialogue.ts'
 import type { Asking } from './passage.ts'
@@ -60,7 +60,7 @@ export async function askPerson(
     server: target.server,
     tool: target.tool,
     fingerprint: before,
-    identity: context.manager.find(target.server)?.plan.identity,
+    identity: identityOf(context, target),
     argumentsHash: sha256(canonicalArguments(Buffer.from(text))),
     arguments: argumentsForRecord('full', text, context.recording()?.scrub ?? ((it) => it)),
     risk: leave.risk,
@@ -88,7 +88,8 @@ export async function askPerson(
   try {
     // It took a person's time, in which everything may have changed. This throws when it may not be called any more.
     admit(context, asking.actor, target)
-    if (bindingOf(context, target) !== before) throw changedTool(target)
+    if (identityOf(context, target) !== question.identity) throw changedMeanwhile(target, 'server')
+    if (bindingOf(context, target) !== before) throw changedMeanwhile(target, 'definition')
   } catch (error) {
     await allowed.giveBack()
     throw error
@@ -109,6 +110,11 @@ export function askedText(params: RawParams): string {
 /** A model's client waits for a while anyway; a program is told at once, and can decide for itself. */
 function patienceOf(context: CallContext, { surface }: Asking): number {
   return surface === 'gateway' ? context.active().config.approvals.wait : 0
+}
+
+/** What runs under the server's name. */
+function identityOf({ manager }: CallContext, { server }: Target): string | undefined {
+  return manager.find(server)?.plan.identity
 }
 
 /** What is called: the definition of the tool, and of the server that has it. A swapped server is another one. */

@@ -10,7 +10,15 @@ import type { KnownTool } from '../connect/tool-list.ts'
 import type { Actor } from '../policy/access.ts'
 import type { Tariff } from '../policy/estimate.ts'
 import { type OwnTool, type ServerTool, serverTool } from '../registry/registry.ts'
-import { admit, changedTool, type Leave, otherTool, type Target, unknownTool } from './admit.ts'
+import {
+  admit,
+  changedMeanwhile,
+  changedTool,
+  type Leave,
+  otherTool,
+  type Target,
+  unknownTool,
+} from './admit.ts'
 import type { CallContext } from './context.ts'
 import type { Lane } from './lane.ts'
 import { tariffFor } from './tariff.ts'
@@ -119,7 +127,7 @@ function routeNow(
   return findTool(context, actor, connection, target.tool, waiting).then((found) => {
     // Only now it is known what the tool is said to do, and whether that is what was accepted.
     const again = admit(context, actor, target)
-    if (again.kind !== 'server' || again.connection !== connection) throw changedTool(target)
+    if (again.kind !== 'server' || again.connection !== connection) throw changedMeanwhile(target, 'server')
     return routeTo(found, again.leave)
   })
 }

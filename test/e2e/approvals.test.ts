@@ -95,7 +95,11 @@ test('[D11] a server that is swapped while a person thinks is not called', async
   await hub.servers.setServers({ own: ownServer(home.sandbox, tools('second')) } as never)
   await hub.as('cto').ready()
   await hub.approvals.answer(question.id, { decision: 'allow' }, 'test')
-  expect((await waiting).code).toBe('TOOL_CHANGED')
+  expect(await waiting).toMatchObject({
+    code: 'TOOL_CHANGED',
+    message: 'own was configured anew meanwhile, so own/go was not called',
+    hint: 'make the call again: it is judged as it is now',
+  })
   await hub.flush()
   expect((await hub.calls.list({ agent: 'cto' })).map(({ outcome }) => outcome)).toEqual(['denied'])
 })
