@@ -43,6 +43,7 @@ export const CODES = {
   APPROVAL_PENDING: 'a person is asked, and has not answered yet',
   APPROVAL_DENIED: 'a person said no',
   APPROVAL_UNKNOWN: 'no approval has that id, or it was answered already',
+  APPROVALS_FULL: 'the agent has too many questions open, so a person is not asked another one',
   TOOL_CHANGED: 'the definition of a tool changed, and waits for a person to accept it',
   MODEL_UNAVAILABLE: 'a model does not answer, or has too much to do',
   MODEL_OVERFLOW: 'a conversation is too long for the model',

@@ -2,6 +2,7 @@
 
 import type {
   Approval,
+  ApprovalFilter,
   ApprovalStatistics,
   ApprovalStatus,
   Approvals,
@@ -37,11 +38,20 @@ export class ForgetfulApprovals implements Approvals {
     )
   }
 
-  async list(filter: { status?: ApprovalStatus; agent?: string; limit?: number }): Promise<Approval[]> {
-    return [...this.#all.values()]
+  async list({ limit = 1000, first = false, ...filter }: ApprovalFilter): Promise<Approval[]> {
+    const all = [...this.#all.values()]
       .filter(({ status }) => filter.status === undefined || filter.status === status)
       .filter(({ agent }) => filter.agent === undefined || filter.agent === agent)
-      .slice(-(filter.limit ?? 1000))
+    return first ? all.slice(0, limit) : all.slice(-limit)
+  }
+
+  async ending(end: string, now: number): Promise<Approval[]> {
+    return this.#pending(now).filter(({ id }) => id.endsWith(end))
+  }
+
+  async open(account: string, now: number): Promise<number> {
+    return this.#pending(now).filter(({ agent }) => agent === account || agent.startsWith(`${account}/`))
+      .length
   }
 
   async statistics(since: number): Promise<ApprovalStatistics> {
@@ -89,6 +99,12 @@ export class ForgetfulApprovals implements Approvals {
         count += 1
       }
     return count
+  }
+
+  // --- internal ---
+
+  #pending(now: number): Approval[] {
+    return [...this.#all.values()].filter(({ status, expiresAt }) => status === 'pending' && expiresAt > now)
   }
 }
 

@@ -243,6 +243,7 @@ function outcomeOf(fault: Fault | undefined, sent: boolean): Outcome {
     case 'NOT_TRUSTED':
     case 'APPROVAL_PENDING':
     case 'APPROVAL_DENIED':
+    case 'APPROVALS_FULL':
     case 'TOOL_CHANGED':
     case 'OUT_OF_ENERGY':
     case 'LOOP_STOPPED':

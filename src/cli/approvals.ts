@@ -3,7 +3,7 @@
 
 import type { ApprovalView } from '../call/approval-view.ts'
 import type { Snapshot } from '../config/snapshot.ts'
-import type { Answer } from '../policy/approvals.ts'
+import type { Answer } from '../policy/approval-answer.ts'
 import type { Approval, ApprovalStatistics, Rule } from '../store/policy.ts'
 import type { Store } from '../store/store.ts'
 import { askGateway, gatewayRuns } from './gateway-client.ts'

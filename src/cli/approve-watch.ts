@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../base/fault.ts'
 import type { ApprovalView } from '../call/approval-view.ts'
-import type { Answer } from '../policy/approvals.ts'
+import type { Answer } from '../policy/approval-answer.ts'
 import type { Desk } from './approvals.ts'
 import { Keys } from './keys.ts'
 import { safe, safeJson } from './output.ts'

@@ -4,7 +4,7 @@ import type { ConversationView, WholeConversation } from '../agent/conversation.
 import type { ConversationEvent } from '../agent/events.ts'
 import { Fault } from '../base/fault.ts'
 import type { ApprovalView } from '../call/approval-view.ts'
-import type { Answer } from '../policy/approvals.ts'
+import type { Answer } from '../policy/approval-answer.ts'
 import type { AgentEnergy } from '../policy/energy-report.ts'
 
 /** What is told while a conversation goes on. */

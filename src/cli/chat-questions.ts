@@ -2,7 +2,7 @@
 
 import { Fault } from '../base/fault.ts'
 import type { ApprovalView } from '../call/approval-view.ts'
-import type { Answer } from '../policy/approvals.ts'
+import type { Answer } from '../policy/approval-answer.ts'
 import type { ChatLine } from './chat-line.ts'
 import type { ChatScreen } from './chat-screen.ts'
 import type { Output } from './output.ts'

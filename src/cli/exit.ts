@@ -52,6 +52,7 @@ const CODES: Readonly<Partial<Record<Code, number>>> = {
   NOT_TRUSTED: EXIT.denied,
   APPROVAL_DENIED: EXIT.denied,
   APPROVAL_PENDING: EXIT.approvalPending,
+  APPROVALS_FULL: EXIT.denied,
   LOOP_STOPPED: EXIT.denied,
   OUT_OF_ENERGY: EXIT.outOfEnergy,
   CALL_CANCELLED: EXIT.interrupted,

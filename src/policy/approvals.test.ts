@@ -1,64 +1,10 @@
 // A person is asked once, about one call, and the answer is used once.
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { Stopper } from '../base/stop.ts'
-import { openStore } from '../store/open.ts'
-import type { Approval } from '../store/policy.ts'
 import { loadDriver } from '../store/sqlite-driver.ts'
-import { ApprovalDesk, type Question } from './approvals.ts'
-import { Memories } from './memories.ts'
-
-const CALL: Question = {
-  agent: 'cto',
-  server: 'github',
-  tool: 'merge',
-  fingerprint: 'f1',
-  identity: 'i1',
-  argumentsHash: 'a1',
-  arguments: '{"n":1}',
-  risk: 'write',
-}
-const NOW = { wait: 0 }
-const LONG = { wait: 60_000 }
-
-async function desk(file = join(temporary(), 'busbar.db')) {
-  const trouble: string[] = []
-  const store = await openStore({ file, sealKey: 'k', onTrouble: (message) => trouble.push(message) })
-  const memories = await Memories.open(store.rules)
-  const told: Approval[] = []
-  const clock = { now: 1_000_000 }
-  const it = new ApprovalDesk({
-    approvals: store.approvals,
-    memories,
-    expiry: () => 60_000,
-    onChange: (approval) => told.push(approval),
-    onTrouble: (message) => trouble.push(message),
-    now: () => clock.now,
-  })
-  onTestFinished(async () => {
-    it.close()
-    await store.close()
-  })
-  return { desk: it, memories, told, trouble, clock, file, store }
-}
-
-function temporary(): string {
-  const root = mkdtempSync(join(tmpdir(), 'busbar-approvals-'))
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
-  return root
-}
-
-async function idOf(asked: Promise<unknown>): Promise<string> {
-  const fault = await asked.then(
-    () => undefined,
-    (error: { code: string; details: { approval: string } }) => error,
-  )
-  expect(fault?.code).toBe('APPROVAL_PENDING')
-  return fault?.details.approval ?? ''
-}
+import type { Question } from './approvals.ts'
+import { CALL, desk, idOf, LONG, NOW } from './testing.ts'
 
 test('[D11] who calls is told to retry; once it is allowed, the very same call is made once', async () => {
   const { desk: it, told } = await desk()
@@ -179,117 +125,12 @@ test('[D11] a program may answer in the name of a person; what it leaves open st
   expect(trouble).toEqual(['an approver failed: a bug of the program'])
 })
 
-test('[D11] what is remembered is a rule for the tool or the whole server, and can be forgotten', async () => {
-  const { desk: it, memories, file } = await desk()
-  const id = await idOf(it.permit(CALL, NOW))
-  const { version } = memories
-  await it.answer(id, { decision: 'allow', remember: 'tool' }, 'ann')
-  expect(memories.version).toBeGreaterThan(version)
-  expect(memories.about('cto', 'github', 'merge', 'i1')).toMatchObject({ decision: 'allow', tool: 'merge' })
-  expect(memories.about('cto', 'github', 'close', 'i1')).toBeUndefined()
-  expect(memories.about('intern', 'github', 'merge', 'i1')).toBeUndefined()
-  const other = await idOf(it.permit({ ...CALL, tool: 'delete' }, NOW))
-  await it.answer(other, { decision: 'deny', remember: 'server' }, 'ann')
-  // The stricter one counts.
-  expect(memories.about('cto', 'github', 'merge', 'i1')).toMatchObject({ decision: 'deny' })
-  const elsewhere = await desk(file)
-  expect(elsewhere.memories.all).toHaveLength(2)
-  await elsewhere.memories.remove(elsewhere.memories.about('cto', 'github', 'close', 'i1')?.id ?? '')
-  await memories.refresh()
-  expect(memories.about('cto', 'github', 'merge', 'i1')).toMatchObject({ decision: 'allow' })
-  await expect(memories.remove('nothing')).rejects.toMatchObject({ code: 'APPROVAL_UNKNOWN' })
-})
-
-test('[D11] what is allowed for a whole server are its tools, and no other requests', async () => {
-  const { desk: it, memories } = await desk()
-  await it.answer(await idOf(it.permit(CALL, NOW)), { decision: 'allow', remember: 'server' }, 'ann')
-  expect(memories.about('cto', 'github', 'close', 'i1')).toMatchObject({ decision: 'allow' })
-  for (const method of ['#sampling/createMessage', '#custom/danger'])
-    expect(memories.about('cto', 'github', method, 'i1')).toBeUndefined()
-  // Who allows such a request for good allows that one alone.
-  const sampling = await idOf(it.permit({ ...CALL, tool: '#sampling/createMessage' }, NOW))
-  const answered = await it.answer(sampling, { decision: 'allow', remember: 'server' }, 'ann')
-  expect(answered.remember).toBe('tool')
-  expect(memories.about('cto', 'github', '#sampling/createMessage', 'i1')).toMatchObject({
-    decision: 'allow',
-  })
-  expect(memories.about('cto', 'github', '#custom/danger', 'i1')).toBeUndefined()
-  // What is denied for all of it is denied for these as well.
-  const denied = await idOf(it.permit({ ...CALL, tool: 'delete' }, NOW))
-  await it.answer(denied, { decision: 'deny', remember: 'server' }, 'ann')
-  expect(memories.about('cto', 'github', '#custom/danger', 'i1')).toMatchObject({ decision: 'deny' })
-})
-
-test('[D11] what is allowed for good is allowed to what ran then, and not to what takes its name', async () => {
-  const { desk: it, memories, store } = await desk()
-  const about = (identity: string | undefined) => memories.about('cto', 'github', 'merge', identity)
-  // As an older version wrote it.
-  await store.rules.add({
-    id: 'old',
-    agent: 'cto',
-    server: 'github',
-    tool: 'merge',
-    decision: 'allow',
-    createdAt: 1,
-  })
-  await memories.refresh()
-  expect([about('i1'), about(undefined)]).toEqual([undefined, undefined])
-  const remember = async (call: Question, decision: 'allow' | 'deny') =>
-    await it.answer(await idOf(it.permit(call, NOW)), { decision, remember: 'tool' }, 'ann')
-  await remember(CALL, 'allow')
-  expect(about('i1')).toMatchObject({ decision: 'allow', identity: 'i1' })
-  expect([about('i2'), about(undefined)]).toEqual([undefined, undefined])
-  expect(memories.all.map(({ identity }) => identity)).toEqual(['i1'])
-  // Each of two that take turns is remembered.
-  await remember({ ...CALL, identity: 'i2', argumentsHash: 'a2' }, 'allow')
-  expect([about('i1')?.decision, about('i2')?.decision]).toEqual(['allow', 'allow'])
-  // What is denied stays so.
-  await remember({ ...CALL, argumentsHash: 'a3' }, 'deny')
-  expect([about('i2')?.decision, about('i3')?.decision]).toEqual(['deny', 'deny'])
-})
-
 test('[D11] who retries is told how long the question can still be answered', async () => {
   const { desk: it, clock } = await desk()
   const said = () => it.permit(CALL, NOW).catch((error: Error) => error.message)
   expect(await said()).toContain('can be answered for 60 s: retry')
   clock.now += 57_000
   expect(await said()).toContain('can be answered for 3 s: retry')
-})
-
-test('[D11] an answer that is not understood is refused, and nothing is written', async () => {
-  const { desk: it, memories, trouble } = await desk()
-  const id = await idOf(it.permit(CALL, NOW))
-  const wrong = [
-    { decision: 'allow', remember: true },
-    { decision: 'allow', remember: 'all' },
-    { decision: 'allow', remember: '' },
-    { decision: 'allow', remember: null },
-    { decision: 'yes' },
-    { remember: 'tool' },
-    true,
-    null,
-  ] as unknown as Parameters<typeof it.answer>[1][]
-  for (const answer of wrong)
-    await expect(it.answer(id, answer, 'ann')).rejects.toMatchObject({ code: 'USAGE' })
-  for (const answer of wrong.slice(0, 6)) {
-    const remove = it.addApprover(() => answer)
-    await idOf(it.permit(CALL, NOW))
-    remove()
-  }
-  expect(trouble).toHaveLength(6)
-  expect((await it.get(id)).status).toBe('pending')
-  expect(memories.all).toEqual([])
-})
-
-test('[D11] an answer that comes second leaves no rule behind', async () => {
-  const { desk: it, memories } = await desk()
-  const id = await idOf(it.permit(CALL, NOW))
-  const [first, second] = await Promise.allSettled([
-    it.answer(id, { decision: 'deny' }, 'ann'),
-    it.answer(id, { decision: 'allow', remember: 'server' }, 'bob'),
-  ])
-  expect([first.status, second.status]).toEqual(['fulfilled', 'rejected'])
-  expect(memories.all).toEqual([])
 })
 
 test('[D11] a call that is cancelled while its question is being put does not wait', async () => {
@@ -320,6 +161,48 @@ test('[D11] ten thousand open questions are no problem', async () => {
   expect(await it.list('pending')).toHaveLength(10_000)
   expect(await idOf(it.permit({ ...CALL, argumentsHash: 'h7777' }, NOW))).toBe('q7777')
   expect(await it.statistics(0)).toMatchObject({ asked: 10_000, pending: 10_000, allowed: 0 })
+})
+
+test('[D11] who asks without end is refused, and hides nobody else’s question', async () => {
+  const { desk: it, file, clock } = await desk()
+  const first = await idOf(it.permit({ ...CALL, agent: 'cfo' }, NOW))
+  const open = await loadDriver()
+  const database = open(file)
+  database.exec(
+    'WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 11999) INSERT INTO approvals (id, agent, ' +
+      "server, tool, fingerprint, arguments_hash, arguments, status, created_at, expires_at) SELECT 'q-' || (100000 + i), " +
+      `'a' || (i / 1000), 'github', 'merge', 'f1', 'h' || i, '{}', 'pending', ${clock.now + 1}, ${clock.now + 60_000} FROM n`,
+  )
+  database.close()
+  // Those that wait the longest are listed, and every one is found.
+  expect((await it.list('pending')).slice(0, 2).map(({ id }) => id)).toEqual([first, 'q-100000'])
+  expect((await it.get('-111999')).id).toBe('q-111999')
+  expect((await it.get(first.slice(-8))).id).toBe(first)
+  const again = { ...CALL, argumentsHash: 'another' }
+  for (const agent of ['a3', 'a3/worker'])
+    await expect(it.permit({ ...again, agent }, NOW)).rejects.toMatchObject({
+      code: 'APPROVALS_FULL',
+      message: 'a3 has 1000 questions open, so nobody is asked about github/merge',
+    })
+  // One that is open already is not another one.
+  await idOf(it.permit({ ...CALL, agent: 'a3', argumentsHash: 'h3000' }, NOW))
+  await idOf(it.permit({ ...again, agent: 'a33' }, NOW))
+  await it.answer('q-103000', { decision: 'deny' }, 'ann')
+  await idOf(it.permit({ ...again, agent: 'a3' }, NOW))
+  clock.now += 70_000
+  await idOf(it.permit({ ...again, agent: 'a4' }, NOW))
+})
+
+test('[D11] an end that fits several ids names none', async () => {
+  const { desk: it, store, clock } = await desk()
+  const times = { status: 'pending', createdAt: clock.now, expiresAt: clock.now + 1000 } as const
+  for (const id of ['one-abcdef', 'two-abcdef'])
+    await store.approvals.add({ ...CALL, ...times, id, argumentsHash: id })
+  await expect(it.get('abcdef')).rejects.toMatchObject({
+    code: 'APPROVAL_UNKNOWN',
+    hint: 'write more of the id',
+  })
+  expect((await it.get('e-abcdef')).id).toBe('one-abcdef')
 })
 
 test('[D11] how people answered is counted', async () => {

@@ -3,10 +3,10 @@
 
 import { Fault } from '../base/fault.ts'
 import type { Stop } from '../base/stop.ts'
-import { leftText } from '../base/time-text.ts'
 import { uuid7 } from '../base/uuid.ts'
-import { namesMethod } from '../connect/definitions.ts'
-import type { Approval, ApprovalStatistics, ApprovalStatus, Approvals, Rule } from '../store/policy.ts'
+import type { Approval, ApprovalStatistics, ApprovalStatus, Approvals } from '../store/policy.ts'
+import { type Answer, checked, ruleFor, scopeOf } from './approval-answer.ts'
+import { answered, cancelled, denied, pending, tooMany, unknown } from './approval-faults.ts'
 import type { Memories } from './memories.ts'
 import { Waiters } from './waiters.ts'
 
@@ -15,12 +15,6 @@ export type Question = Omit<
   Approval,
   'id' | 'status' | 'createdAt' | 'expiresAt' | 'decidedAt' | 'decidedBy' | 'remember'
 >
-
-export interface Answer {
-  readonly decision: 'allow' | 'deny'
-  /** Also for later calls of this tool by this agent, or of all tools of its server. */
-  readonly remember?: 'tool' | 'server' | undefined
-}
 
 /** Answers in the name of a person; undefined leaves it to somebody else. */
 export type Approver = (approval: Approval) => Answer | undefined | Promise<Answer | undefined>
@@ -44,6 +38,11 @@ interface DeskOptions {
   /** Epoch milliseconds. */
   readonly now?: () => number
 }
+
+/** Questions that an agent and its workers may have open at a time. */
+const MOST_OPEN = 1000
+/** Questions in one list. */
+export const MOST_LISTED = 10_000
 
 export class ApprovalDesk {
   readonly #options: DeskOptions
@@ -133,26 +132,24 @@ export class ApprovalDesk {
     return after
   }
 
-  /** By its id or the beginning of it. */
+  /** By its id or, while it is pending, the end of it. */
   async get(id: string): Promise<Approval> {
-    const found = await this.#options.approvals.get(id)
+    const { approvals } = this.#options
+    const found = await approvals.get(id)
     if (found) return found
-    const near =
-      id.length < SHORTEST_ID ? [] : (await this.list('pending')).filter((it) => it.id.endsWith(id))
-    const [only] = near
-    if (only && near.length === 1) return only
-    throw new Fault('APPROVAL_UNKNOWN', `no approval has the id ${JSON.stringify(id)}`, {
-      hint: 'run: busbar approve list',
-    })
+    const [only, another] = id.length < SHORTEST_ID ? [] : await approvals.ending(id, this.#now())
+    if (only && another === undefined) return only
+    throw unknown(id, another !== undefined)
   }
 
-  /** Oldest first. What has expired is said to be. */
+  /** Oldest first. What has expired is said to be. Of more than `MOST_LISTED` those that wait the longest, or the latest. */
   async list(status?: ApprovalStatus, agent?: string): Promise<Approval[]> {
     await this.#options.approvals.expire(this.#now())
     return await this.#options.approvals.list({
       ...(status === undefined ? {} : { status }),
       ...(agent === undefined ? {} : { agent }),
       limit: MOST_LISTED,
+      first: status === 'pending',
     })
   }
 
@@ -183,6 +180,9 @@ export class ApprovalDesk {
     const now = this.#now()
     const found = await approvals.find(question, now)
     if (found) return found
+    // Who asks without end would keep people from what others ask.
+    const account = question.agent.split('/', 1)[0] ?? ''
+    if ((await approvals.open(account, now)) >= MOST_OPEN) throw tooMany(account, MOST_OPEN, question)
     const approval: Approval = {
       ...question,
       id: uuid7(now),
@@ -265,83 +265,9 @@ export class ApprovalDesk {
 
 // --- internal ---
 
-const MOST_LISTED = 10_000
-
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
 /** Digits of an id that are enough to say which is meant; its end, since ids of one minute begin alike. */
 const SHORTEST_ID = 6
-
-/** Programs need not be typed: an answer that is not understood says nothing, and never the widest there is. */
-function checked(answer: Answer): Answer {
-  const { decision, remember }: { decision?: unknown; remember?: unknown } = Object(answer)
-  if (decision !== 'allow' && decision !== 'deny') throw notUnderstood('decision', 'allow or deny')
-  if (remember !== undefined && remember !== 'tool' && remember !== 'server')
-    throw notUnderstood('remember', 'tool or server, or left out')
-  return { decision, remember }
-}
-
-function notUnderstood(key: string, expected: string): Fault {
-  return new Fault('USAGE', `the answer is not understood: ${key} is ${expected}`, {
-    hint: 'see docs/approvals.md',
-  })
-}
-
-type Scope = NonNullable<Answer['remember']>
-
-/** What an answer is remembered for. Never for more than what was meant by who saw this one question. */
-function scopeOf({ server, tool }: Approval, decision: Answer['decision'], remember: Scope): Scope {
-  // A native tool belongs to no server, and who allows another request says nothing about tools.
-  return server === '' || (decision === 'allow' && namesMethod(tool)) ? 'tool' : remember
-}
-
-function ruleFor(
-  { agent, server, tool, identity }: Approval,
-  decision: Answer['decision'],
-  scope: Scope,
-  now: number,
-  by: string,
-): Rule {
-  const about = scope === 'tool' ? { tool } : {}
-  return { id: uuid7(now), agent, server, ...about, identity, decision, createdAt: now, note: by }
-}
-
-function addressOf({ server, tool }: Pick<Approval, 'server' | 'tool'>): string {
-  return server === '' ? tool : `${server}/${tool}`
-}
-
-function about({ id, server, expiresAt }: Approval): { server?: string; details: Record<string, unknown> } {
-  return {
-    ...(server === '' ? {} : { server }),
-    details: { approval: id, expiresAt: new Date(expiresAt).toISOString() },
-  }
-}
-
-function pending(approval: Approval, now: number): Fault {
-  return new Fault(
-    'APPROVAL_PENDING',
-    `a person has to allow ${addressOf(approval)} first; the question is ${approval.id} and can be answered for ` +
-      `${leftText(approval.expiresAt - now)}: retry the very same call later`,
-    { hint: `a person answers with: busbar approve allow ${approval.id}`, ...about(approval) },
-  )
-}
-
-function denied(approval: Approval): Fault {
-  return new Fault('APPROVAL_DENIED', `a person did not allow ${addressOf(approval)} with these arguments`, {
-    hint: 'do not retry the same call',
-    ...about(approval),
-  })
-}
-
-function answered({ id, status }: Approval): Fault {
-  const what = status === 'pending' ? 'has expired' : `is ${status} already`
-  return new Fault('APPROVAL_UNKNOWN', `${id} ${what}`, { hint: 'run: busbar approve list' })
-}
-
-function cancelled(call: Pick<Approval, 'server' | 'tool'>): Fault {
-  return new Fault('CALL_CANCELLED', `${addressOf(call)} was cancelled while a person was asked`, {
-    ...(call.server === '' ? {} : { server: call.server }),
-  })
-}

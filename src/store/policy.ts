@@ -94,13 +94,24 @@ export interface ApprovalStatistics {
   readonly median?: number | undefined
 }
 
+export interface ApprovalFilter {
+  readonly status?: ApprovalStatus
+  readonly agent?: string
+  readonly limit?: number
+  readonly first?: boolean
+}
+
 export interface Approvals {
   add(approval: Approval): Promise<void>
   get(id: string): Promise<Approval | undefined>
   /** The newest of a call that is pending, allowed and not used, or denied, and has not expired. */
   find(call: ApprovedCall, now: number): Promise<Approval | undefined>
-  /** Oldest first; the newest `limit` of them, 1,000 when it is not given. */
-  list(filter: { status?: ApprovalStatus; agent?: string; limit?: number }): Promise<Approval[]>
+  /** Oldest first; the newest `limit` of them, 1,000 when it is not given, or with `first` the oldest. */
+  list(filter: ApprovalFilter): Promise<Approval[]>
+  /** Those that are pending at `now` and whose id ends so; two are enough to know that it is not only one. */
+  ending(end: string, now: number): Promise<Approval[]>
+  /** How many an agent and its workers have pending at `now`. */
+  open(agent: string, now: number): Promise<number>
   statistics(since: number): Promise<ApprovalStatistics>
   /** Moves it from one status to another; false when it is not in the first (any more). */
   decide(id: string, from: ApprovalStatus, to: ApprovalStatus, decision?: Decision): Promise<boolean>

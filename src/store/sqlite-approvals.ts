@@ -2,6 +2,7 @@
 
 import type {
   Approval,
+  ApprovalFilter,
   ApprovalStatistics,
   ApprovalStatus,
   Approvals,
@@ -64,25 +65,39 @@ export class SqliteApprovals implements Approvals {
     return row === undefined ? undefined : withoutNulls<Approval>(row)
   }
 
-  async list({
-    status,
-    agent,
-    limit = 1000,
-  }: {
-    status?: ApprovalStatus
-    agent?: string
-    limit?: number
-  }): Promise<Approval[]> {
+  async list({ status, agent, limit = 1000, first = false }: ApprovalFilter): Promise<Approval[]> {
     const { clause, values } = where([
       ['status = ?', status],
       ['agent = ?', agent],
     ])
     const rows = await this.#ledger.all<Nullable<Approval>>(
-      `${SELECT} ${clause} ORDER BY created_at DESC, id DESC LIMIT ?`,
+      `${SELECT} ${clause} ORDER BY ${first ? 'created_at, id' : 'created_at DESC, id DESC'} LIMIT ?`,
       ...values,
       limit,
     )
-    return rows.reverse().map((row) => withoutNulls<Approval>(row))
+    return (first ? rows : rows.reverse()).map((row) => withoutNulls<Approval>(row))
+  }
+
+  async ending(end: string, now: number): Promise<Approval[]> {
+    const rows = await this.#ledger.all<Nullable<Approval>>(
+      `${SELECT} WHERE status = 'pending' AND expires_at > ? AND substr(id, -length(?)) = ? LIMIT 2`,
+      now,
+      end,
+      end,
+    )
+    return rows.map((row) => withoutNulls<Approval>(row))
+  }
+
+  async open(agent: string, now: number): Promise<number> {
+    const row = await this.#ledger.get<{ count: number }>(
+      "SELECT COUNT(*) AS count FROM approvals WHERE status = 'pending' AND expires_at > ? " +
+        "AND (agent = ? OR substr(agent, 1, length(?) + 1) = ? || '/')",
+      now,
+      agent,
+      agent,
+      agent,
+    )
+    return row?.count ?? 0
   }
 
   async statistics(since: number): Promise<ApprovalStatistics> {

@@ -1,6 +1,7 @@
 // `busbar approve`: what agents ask a person for, and the answers.
 
 import { Fault } from '../../base/fault.ts'
+import { MOST_LISTED } from '../../policy/approvals.ts'
 import type { Rule } from '../../store/policy.ts'
 import { withDesk } from '../approvals.ts'
 import { watchApprovals } from '../approve-watch.ts'
@@ -33,6 +34,11 @@ Examples:
         const { active } = await session.load({ warnings: false })
         await withDesk(session, active, async (desk) => {
           const approvals = await desk.list(all ? 'all' : 'pending', agent)
+          const isCut = approvals.length >= MOST_LISTED
+          if (isCut)
+            session.out.warn(
+              `there are more than these ${MOST_LISTED}: ${all ? 'only the latest are listed' : `${(await desk.statistics(0)).pending} wait in all, and those that wait the longest are listed`}`,
+            )
           session.out.answer({ approvals }, () =>
             approvals.length === 0
               ? 'Nothing waits for an answer.'
