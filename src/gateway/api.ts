@@ -68,7 +68,7 @@ export async function serveApi(
     else json(response, 200, answer)
   } catch (error) {
     if (!(error instanceof Fault)) throw error
-    json(response, STATUS[error.code] ?? 409, apiFault(error))
+    json(response, statusOf(error), apiFault(error))
   }
 }
 
@@ -192,6 +192,12 @@ const STATUS: Readonly<Partial<Record<Code, number>>> = {
   GATEWAY_LIMIT: 429,
   SERVER_BUSY: 429,
   CALL_TIMEOUT: 504,
+}
+
+/** What is not there is another thing than what was answered by somebody else, which the fault then names. */
+function statusOf({ code, details }: Fault): number {
+  if (code === 'APPROVAL_UNKNOWN' && details?.['approval'] === undefined) return 404
+  return STATUS[code] ?? 409
 }
 
 function handlerOf(what: string): (asked: Asked) => object | Promise<object> {

@@ -171,11 +171,13 @@ export class Gateway {
     this.#url = `http://${family === 'IPv6' ? `[${address}]` : address}:${chosen}`
   }
 
-  /** Whoever can open the socket is the owner: its folder is theirs alone. */
+  /** Whoever can open the socket is the owner, for its folder is theirs alone; but who shows a token is whose that is. */
   async #listenSocket(): Promise<void> {
     const path = gatewaySocket(this.#hub.places)
     prepareFolder(dirname(path))
-    const server = this.#create(() => OWNER, false)
+    const server = this.#create(({ headers: { authorization } }) => {
+      return authorization === undefined ? OWNER : this.#identities.find(authorization)
+    }, false)
     server.on('upgrade', (request, socket: Socket, head) => {
       const { authorization } = request.headers
       const actor = this.#closing ? undefined : this.#identities.find(authorization)

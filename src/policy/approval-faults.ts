@@ -35,7 +35,10 @@ export function denied(approval: Approval): Fault {
 
 export function answered({ id, status }: Approval): Fault {
   const what = status === 'pending' ? 'has expired' : `is ${status} already`
-  return new Fault('APPROVAL_UNKNOWN', `${id} ${what}`, { hint: 'run: busbar approve list' })
+  return new Fault('APPROVAL_UNKNOWN', `${id} ${what}`, {
+    hint: 'run: busbar approve list',
+    details: { approval: id, status },
+  })
 }
 
 export function cancelled(call: Called): Fault {

@@ -4,6 +4,7 @@
 import { Fault } from '../base/fault.ts'
 import type { Stop } from '../base/stop.ts'
 import { uuid7 } from '../base/uuid.ts'
+import { accountOf } from '../store/energy-level.ts'
 import type { Approval, ApprovalStatistics, ApprovalStatus, Approvals } from '../store/policy.ts'
 import { type Answer, checked, ruleFor, scopeOf } from './approval-answer.ts'
 import { answered, cancelled, denied, pending, tooMany, unknown } from './approval-faults.ts'
@@ -181,7 +182,7 @@ export class ApprovalDesk {
     const found = await approvals.find(question, now)
     if (found) return found
     // Who asks without end would keep people from what others ask.
-    const account = question.agent.split('/', 1)[0] ?? ''
+    const account = accountOf(question.agent)
     if ((await approvals.open(account, now)) >= MOST_OPEN) throw tooMany(account, MOST_OPEN, question)
     const approval: Approval = {
       ...question,
