@@ -8,8 +8,9 @@ import { Fault } from '../base/fault.ts'
 import { gatewaySocket, type Places } from '../base/places.ts'
 import { isRecord } from '../base/record.ts'
 import { LINES } from '../gateway/lines-upgrade.ts'
+import { type Id, idText } from '../wire/id.ts'
 import { LineReader } from '../wire/lines.ts'
-import { type Id, memberValue, type RequestMessage, readMessage } from '../wire/message.ts'
+import { memberValue, type RequestMessage, readMessage } from '../wire/message.ts'
 
 const LARGEST = 16 * 1024 * 1024
 /** Milliseconds for which a gateway that went away is waited for, and between two tries. */
@@ -155,7 +156,8 @@ class Relay {
   }
 
   #answer(id: Id, message: string, code: string): void {
-    const text = JSON.stringify({ jsonrpc: '2.0', id, error: { code: 4000, message, data: { code } } })
+    const error = JSON.stringify({ code: 4000, message, data: { code } })
+    const text = `{"jsonrpc":"2.0","id":${idText(id)},"error":${error}}`
     send(this.#options.output, Buffer.from(text))
   }
 }

@@ -5,6 +5,7 @@ import { Numbered } from '../base/numbered.ts'
 import { Stopper } from '../base/stop.ts'
 import { idOfCut } from '../wire/ends.ts'
 import { ASKING_METHODS, ERROR } from '../wire/era.ts'
+import { idText } from '../wire/id.ts'
 import {
   type Id,
   type Invalid,
@@ -277,7 +278,7 @@ export class Channel implements TransportEvents {
     if (pending) pending.settle(message)
     else {
       this.turns.aftermath.answeredLate(message.id)
-      this.#events.oddity(`an answer came for ${JSON.stringify(message.id)}, which nobody waits for`)
+      this.#events.oddity(`an answer came for ${idText(message.id)}, which nobody waits for`)
     }
   }
 

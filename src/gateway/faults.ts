@@ -32,7 +32,8 @@ export function replyFault(reply: Reply, id: Id, method: string, era: Era, error
   }
   // A client without a session gets nothing done; the status says so to those who read nothing else.
   if (fault.code === 'GATEWAY_LIMIT') {
-    reply.error(id, { code: OWN_ERROR, message: text, data }, 429)
+    reply.retryAfter(1)
+    reply.error(id, { code: OWN_ERROR, message: text, data: { ...data, retryAfter: 1 } }, 429)
     return
   }
   if (fault.code === 'REQUEST_STATE_INVALID') {

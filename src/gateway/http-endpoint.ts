@@ -5,6 +5,8 @@ import { Fault } from '../base/fault.ts'
 import { Stopper } from '../base/stop.ts'
 import type { Actor } from '../policy/access.ts'
 import { messagesIn } from '../wire/batch.ts'
+import { ERROR } from '../wire/era.ts'
+import { isJson } from '../wire/is-json.ts'
 import { readBody } from './body.ts'
 import { placeOf } from './event-log.ts'
 import { EventSink } from './event-sink.ts'
@@ -44,7 +46,7 @@ export function serveMcp(visit: Visit): Promise<void> | void {
 
 async function post({ endpoint, actor, scope, request, response, share }: Visit): Promise<void> {
   const { headers } = request
-  if (!/^application\/json\b/i.test(headers['content-type'] ?? ''))
+  if (!/^application\/json[ \t]*(?:;|$)/i.test(headers['content-type'] ?? ''))
     return refuse(response, 415, 'expected content-type application/json')
   const body = await readBody(request, response, share.settings.body)
   if (body === undefined) return
@@ -86,7 +88,8 @@ function openStream(visit: Visit): void {
     const lastId = headers['last-event-id']
     const place = placeOf(typeof lastId === 'string' ? lastId : undefined)
     if (lastId === undefined || session?.has(place)) session?.read(new EventSink(response), place)
-    else if (session) refuse(response, 404, 'what followed that event is not known any more')
+    // Not 404: that would say that the session is over.
+    else if (session) refuse(response, 400, 'what followed that event is not known any more')
   }
 }
 
@@ -114,12 +117,21 @@ const MOST_MESSAGES = 100
 
 /** Several messages in one request, as version 2025-03-26 allowed; their answers come together. */
 async function several(endpoint: McpEndpoint, incoming: Incoming, share: Share): Promise<void> {
-  const bodies = messagesIn(incoming.body)
   const { reply } = incoming
+  if (!isJson(incoming.body))
+    return reply.error(null, { code: ERROR.parse, message: 'the list of messages is not JSON' }, 400)
+  const bodies = messagesIn(incoming.body)
   if (bodies.length === 0 || bodies.length > MOST_MESSAGES)
-    return reply.error(null, { code: -32600, message: `a list has 1 to ${MOST_MESSAGES} messages` }, 400)
+    return reply.error(
+      null,
+      { code: ERROR.invalidRequest, message: `a list has 1 to ${MOST_MESSAGES} messages` },
+      400,
+    )
   const tooMuch = share.take(bodies.length - 1)
-  if (tooMuch) return reply.error(null, tooMuchError('GATEWAY_LIMIT', tooMuch), 429)
+  if (tooMuch) {
+    reply.retryAfter(tooMuch.retryAfter)
+    return reply.error(null, tooMuchError('GATEWAY_LIMIT', tooMuch), 429)
+  }
   const gathered: Buffer[] = []
   await Promise.all(
     bodies.map((body) =>

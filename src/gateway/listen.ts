@@ -4,10 +4,12 @@ import { isRecord } from '../base/record.ts'
 import { Stopper } from '../base/stop.ts'
 import type { Caller } from '../call/own-instance.ts'
 import { META } from '../wire/era.ts'
-import type { Id, NotificationMessage } from '../wire/message.ts'
+import { type Id, idText } from '../wire/id.ts'
+import type { NotificationMessage } from '../wire/message.ts'
 import { param } from '../wire/params.ts'
 import { type Asked, callerOf } from './asked.ts'
 import type { Hearer, List } from './audience.ts'
+import { subscribed } from './translate.ts'
 
 interface Filter {
   readonly tools: boolean
@@ -82,7 +84,10 @@ export class Listening implements Hearer {
       if (this.stop.aborted) resolve()
       else this.stop.addEventListener('abort', () => resolve())
     })
-    this.#asked.reply.result(this.#id, { resultType: 'complete', _meta: { [META.subscription]: this.#id } })
+    const id = idText(this.#id)
+    const meta = `{${JSON.stringify(META.subscription)}:${id}}`
+    const result = `{"resultType":"complete","_meta":${meta}}`
+    this.#asked.reply.send([Buffer.from(`{"jsonrpc":"2.0","id":${id},"result":${result}}`)])
   }
 
   // --- internal ---
@@ -91,11 +96,10 @@ export class Listening implements Hearer {
     return this.#asked.message.id
   }
 
-  #say(method: string, params: object): void {
-    const _meta = { [META.subscription]: this.#id }
-    const text = JSON.stringify({ jsonrpc: '2.0', method, params: { ...params, _meta } })
-    if (this.#early) this.#early.add(text)
-    else this.#asked.reply.notify(Buffer.from(text))
+  #say(method: string, params: Readonly<Record<string, unknown>>): void {
+    const bytes = subscribed(method, params, this.#id)
+    if (this.#early) this.#early.add(bytes.toString())
+    else this.#asked.reply.notify(bytes)
   }
 }
 

@@ -2,12 +2,14 @@
 // request for itself.
 
 import { Fault } from '../base/fault.ts'
+import { isRecord } from '../base/record.ts'
 import { mayReach } from '../call/admit.ts'
 import { consent } from '../call/consent.ts'
 import { instanceKey, instanceOf } from '../call/own-instance.ts'
 import type { Hub, HubEvent } from '../hub.ts'
 import type { Actor } from '../policy/access.ts'
 import { ERROR, LEGACY_VERSIONS } from '../wire/era.ts'
+import { isJson } from '../wire/is-json.ts'
 import { type Message, readMessage, slice } from '../wire/message.ts'
 import { nameIn, param, readParams } from '../wire/params.ts'
 import type { Asked, Incoming } from './asked.ts'
@@ -114,9 +116,10 @@ export class McpEndpoint {
     const { body, reply } = incoming
     const message = readMessage(body)
     if (message.kind === 'invalid') {
-      const code = message.reason.includes('JSON object') ? ERROR.parse : ERROR.invalidRequest
+      const code = isJson(body) ? ERROR.invalidRequest : ERROR.parse
       return reply.error(message.id ?? null, { code, message: `the message ${message.reason}` }, 400)
     }
+    if (message.kind === 'request' && message.id === null) return reply.error(null, NULL_ID, 400)
     if (message.kind !== 'request') return this.#told(incoming, message)
     const params = readParams(slice(message, 'params'))
     if (typeof params === 'string')
@@ -202,6 +205,11 @@ export class McpEndpoint {
     const { message, name, params, headers, reply, scope } = asked
     const wrong = checkModern(message.method, name, params, headers)
     if (wrong) return reply.error(message.id, wrong, 400)
+    if (message.method === 'subscriptions/listen') {
+      if (!isRecord(param(params, 'notifications'))) return reply.error(message.id, NOTHING_TO_HEAR, 400)
+      // An answer that stays open is a stream or it is nothing.
+      if (!reply.streams) return reply.error(message.id, NO_STREAM, 406)
+    }
     return scope === undefined ? this.#whole.request(asked) : this.#one.request(asked, scope)
   }
 
@@ -252,5 +260,8 @@ export class McpEndpoint {
   }
 }
 
+const NULL_ID = { code: ERROR.invalidRequest, message: 'a request has an id that is not null' }
+const NOTHING_TO_HEAR = { code: ERROR.invalidParams, message: 'notifications must say what is to be heard' }
+const NO_STREAM = { code: ERROR.invalidRequest, message: 'expected accept: text/event-stream' }
 const NO_SESSION = { code: -32001, message: 'there is no such session; begin anew with initialize' }
 const UNKNOWN_LEVEL = { code: ERROR.invalidParams, message: 'level is none of those that there are' }

@@ -1,7 +1,8 @@
 // One answer to one request: what may come before it, and itself.
 
 import type { ServerResponse } from 'node:http'
-import type { Id, ProtocolError } from '../wire/message.ts'
+import { type Id, idText } from '../wire/id.ts'
+import type { ProtocolError } from '../wire/message.ts'
 import type { EventLog } from './event-log.ts'
 import { EventSink } from './event-sink.ts'
 
@@ -19,12 +20,16 @@ export abstract class Reply {
   abstract accepted(): void
 
   result(id: Id, result: unknown): void {
-    this.send([Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, result }))])
+    this.send([Buffer.from(`{"jsonrpc":"2.0","id":${idText(id)},"result":${JSON.stringify(result)}}`)])
   }
 
   error(id: Id, error: ProtocolError, status = 200): void {
-    this.send([Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, error }))], status)
+    const text = `{"jsonrpc":"2.0","id":${idText(id)},"error":${JSON.stringify(error)}}`
+    this.send([Buffer.from(text)], status)
   }
+
+  /** Says after how many seconds it may be tried again, where that can be said beside the answer. */
+  retryAfter(_seconds: number): void {}
 }
 
 /** Below this, one copy is cheaper than several writes. */
@@ -121,6 +126,10 @@ export class HttpReply extends Reply {
     this.#response.setTimeout(UNREAD_PATIENCE, () => this.#response.destroy())
     for (const piece of pieces) this.#response.write(piece)
     this.#response.end()
+  }
+
+  override retryAfter(seconds: number): void {
+    if (!this.#response.headersSent) this.#response.setHeader('retry-after', seconds)
   }
 
   accepted(): void {

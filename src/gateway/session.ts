@@ -7,8 +7,10 @@ import type { Told } from '../call/forward.ts'
 import type { Caller } from '../call/own-instance.ts'
 import type { Asker, Given } from '../connect/asker.ts'
 import type { Actor } from '../policy/access.ts'
-import type { Id, NotificationMessage, ReplyMessage, RequestMessage } from '../wire/message.ts'
-import { memberValue } from '../wire/message.ts'
+import { type Id, idFrom } from '../wire/id.ts'
+import type { NotificationMessage, ReplyMessage, RequestMessage } from '../wire/message.ts'
+import { memberValue, slice } from '../wire/message.ts'
+import { readParams } from '../wire/params.ts'
 import type { Hearer, List } from './audience.ts'
 import { EventLog, type Place, type Sink } from './event-log.ts'
 import { type Level, passes } from './levels.ts'
@@ -168,7 +170,7 @@ export class Session implements Hearer {
   heard(message: NotificationMessage): void {
     if (message.method === 'notifications/initialized') this.#introduced = true
     else if (message.method === 'notifications/cancelled') {
-      const { requestId } = (memberValue(message, 'params') ?? {}) as { requestId?: Id }
+      const requestId = cancelledBy(message)
       if (requestId !== undefined) this.#running.get(requestId)?.stop.abort()
     } else if (message.method === 'notifications/progress') {
       const { progressToken } = (memberValue(message, 'params') ?? {}) as { progressToken?: unknown }
@@ -352,6 +354,14 @@ export class Session implements Hearer {
       this.#logs.delete(log.number)
     }
   }
+}
+
+/** The request that a client wants no answer to any more. */
+function cancelledBy(message: NotificationMessage): Id | undefined {
+  const params = readParams(slice(message, 'params'))
+  if (typeof params === 'string') return undefined
+  const at = params.members.find(({ key }) => key === 'requestId')
+  return at && idFrom(params.bytes.toString('utf8', at.start, at.end))
 }
 
 function listNotice(list: List): Buffer {

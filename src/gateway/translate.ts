@@ -1,9 +1,11 @@
 // Between the eras, as far as single answers go: what one era wants in a result and the other does not have.
 
-import { type Era, META } from '../wire/era.ts'
+import { ERROR, type Era, META } from '../wire/era.ts'
+import { type Id, idText } from '../wire/id.ts'
 import {
+  type ErrorMessage,
+  errorOf,
   find,
-  type Id,
   memberValue,
   type NotificationMessage,
   type ReplyMessage,
@@ -18,6 +20,8 @@ const CACHEABLE =
 
 /** The answer under the client's id and in the client's era, in pieces. */
 export function answerFor(client: Era, server: Era, method: string, id: Id, reply: ReplyMessage): Buffer[] {
+  if (client !== server && reply.kind === 'error' && method === 'resources/read')
+    return recoded(client, id, reply)
   if (client === server || client === 'legacy' || reply.kind === 'error') return withId(reply, id)
   return [...completed(reply, method, id)]
 }
@@ -30,11 +34,38 @@ export function notificationFor(
   const params = { ...(memberValue(message, 'params') as Record<string, unknown> | undefined) }
   if (message.method === 'notifications/progress') params['progressToken'] = client.progressToken
   const meta = params['_meta'] as Record<string, unknown> | undefined
-  if (meta?.[META.subscription] !== undefined) params['_meta'] = { ...meta, [META.subscription]: client.id }
-  return Buffer.from(JSON.stringify({ jsonrpc: '2.0', method: message.method, params }))
+  if (meta?.[META.subscription] === undefined)
+    return Buffer.from(JSON.stringify({ jsonrpc: '2.0', method: message.method, params }))
+  const { [META.subscription]: _, ...rest } = meta
+  return subscribed(message.method, { ...params, _meta: rest }, client.id)
+}
+
+/** Something that a client hears because it listens, with the id of the request by which it does. */
+export function subscribed(method: string, params: Readonly<Record<string, unknown>>, id: Id): Buffer {
+  const { _meta, ...rest } = params
+  const meta = withText(JSON.stringify(_meta ?? {}), `${JSON.stringify(META.subscription)}:${idText(id)}`)
+  const given = withText(JSON.stringify(rest), `"_meta":${meta}`)
+  return Buffer.from(`{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${given}}`)
 }
 
 // --- internal ---
+
+/** What each era says of a resource that there is not. */
+const UNKNOWN_RESOURCE = { legacy: ERROR.resourceNotFound, modern: ERROR.invalidParams } as const
+
+/** An error with the code by which the client's era says it. */
+function recoded(client: Era, id: Id, reply: ErrorMessage): Buffer[] {
+  const error = errorOf(reply)
+  const said = client === 'legacy' ? UNKNOWN_RESOURCE.modern : UNKNOWN_RESOURCE.legacy
+  if (error.code !== said) return withId(reply, id)
+  const text = JSON.stringify({ ...error, code: UNKNOWN_RESOURCE[client] })
+  return [Buffer.from(`{"jsonrpc":"2.0","id":${idText(id)},"error":${text}}`)]
+}
+
+/** An object with one more member, both as JSON. */
+function withText(object: string, member: string): string {
+  return object === '{}' ? `{${member}}` : `${object.slice(0, -1)},${member}}`
+}
 
 /** A legacy result made a modern one: what is missing is put in front of what is there. */
 function* completed(reply: ResultMessage, method: string, id: Id): Generator<Buffer> {
@@ -46,7 +77,7 @@ function* completed(reply: ResultMessage, method: string, id: Id): Generator<Buf
   const start = result.indexOf('{') + 1
   const rest = result.subarray(start)
   const empty = find(reply.members, 'result') === undefined || /^\s*\}/.test(rest.toString('latin1', 0, 64))
-  yield Buffer.from(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`)
+  yield Buffer.from(`{"jsonrpc":"2.0","id":${idText(id)},"result":`)
   yield Buffer.from(`${JSON.stringify(extra).slice(0, -1)}${empty ? '' : ','}`)
   yield rest
   yield Buffer.from('}')

@@ -9,8 +9,9 @@ import type { Listing } from '../call/surface-items.ts'
 import { CALL_TOOL, READ_RESULT } from '../call/view.ts'
 import type { Hub } from '../hub.ts'
 import { ERROR, LEGACY_METHODS } from '../wire/era.ts'
+import { idText } from '../wire/id.ts'
 import type { ReplyMessage } from '../wire/message.ts'
-import { param, withParam } from '../wire/params.ts'
+import { param, type RawParams, withParam } from '../wire/params.ts'
 import { type Asked, callerOf } from './asked.ts'
 import { meantCall } from './call-tool.ts'
 import { discoverResult, type Introduction, initializeResult, SELF } from './handshake.ts'
@@ -39,7 +40,7 @@ export class Whole {
     if (modern && LEGACY_METHODS.has(method)) return notFound(asked, 404)
     if (!modern && (method === 'server/discover' || method.startsWith('subscriptions/')))
       return notFound(asked, 200)
-    const listed = LISTS[method]
+    const listed = LISTS.get(method)
     if (method === 'tools/list') return this.#tools(asked, surface)
     return listed ? this.#list(asked, surface, listed) : this.#other(asked, surface)
   }
@@ -91,7 +92,7 @@ export class Whole {
       const bytes =
         name === READ_RESULT ? result.bytes : spilledBytes(this.#hub.context.spill, actor, result.bytes)
       const extra = modern ? '"resultType":"complete",' : ''
-      const start = `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":{${extra}`
+      const start = `{"jsonrpc":"2.0","id":${idText(message.id)},"result":{${extra}`
       reply.send([Buffer.from(start), bytes.subarray(bytes.indexOf('{') + 1), BRACE])
     } finally {
       if (begun) session?.finish(message.id, begun)
@@ -99,19 +100,21 @@ export class Whole {
   }
 
   /** Bytes that were written once for all who see the same. */
-  async #tools({ actor, modern, message, reply }: Asked, before: Surface): Promise<void> {
+  async #tools({ actor, modern, message, reply, params }: Asked, before: Surface): Promise<void> {
+    checkCursor(params)
     await before.settled()
     const { bytes, reason } = this.#hub.surfaces.list(actor)
     const meta = reason === undefined ? '' : `,"_meta":${JSON.stringify({ 'busbar/reason': reason })}`
-    const start = `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":{`
+    const start = `{"jsonrpc":"2.0","id":${idText(message.id)},"result":{`
     reply.send([Buffer.from(start), bytes, Buffer.from(`${meta}${modern ? COMPLETE : ''}}}`)])
   }
 
   async #list(
-    { modern, message, reply, gone }: Asked,
+    { modern, message, reply, gone, params }: Asked,
     surface: Surface,
     { key, list }: Listed,
   ): Promise<void> {
+    checkCursor(params)
     const { items, leftOut } = await list(surface, gone)
     reply.result(message.id, {
       ...(modern ? { resultType: 'complete', ttlMs: 0, cacheScope: 'private' } : {}),
@@ -148,10 +151,18 @@ export class Whole {
   }
 
   async #resource(asked: Asked, surface: Surface): Promise<void> {
-    const { message, params, reply, session } = asked
+    const { message, params, reply, session, modern } = asked
     const uri = param(params, 'uri')
     const place = typeof uri === 'string' ? await placeOf(surface, uri, asked) : undefined
-    if (place === undefined) throw unknownName('resource', uri)
+    if (place === undefined) {
+      const unknown = unknownName('resource', uri)
+      if (modern || typeof uri !== 'string') throw unknown
+      return reply.error(message.id, {
+        code: ERROR.resourceNotFound,
+        message: unknown.message,
+        data: { uri, code: unknown.code },
+      })
+    }
     const shown = (answer: ReplyMessage) => surface.shown(place.server, answer)
     const renamed = { params: withParam(params, 'uri', place.uri), name: place.uri, shown }
     if (message.method === 'resources/read') return await this.#passing.pass(asked, place.server, renamed)
@@ -186,6 +197,9 @@ export class Whole {
       const shown = (answer: ReplyMessage) => surface.shown(server, answer)
       return await this.#passing.pass(asked, server, { params, name, shown })
     }
+    // Somebody else's task is as unknown as one that there never was.
+    if (/^tasks\/(?!list$)/.test(message.method) && surface.capabilities()['tasks'] !== undefined)
+      throw unknownName('task', param(params, 'taskId'))
     notFound(asked, modern ? 404 : 200)
   }
 }
@@ -197,17 +211,24 @@ interface Listed {
   readonly list: (surface: Surface, gone: Asked['gone']) => Promise<Listing>
 }
 
-const LISTS: Readonly<Record<string, Listed>> = {
-  'prompts/list': { key: 'prompts', list: (surface, gone) => surface.prompts(gone) },
-  'resources/list': { key: 'resources', list: (surface, gone) => surface.resources(gone) },
-  'resources/templates/list': {
-    key: 'resourceTemplates',
-    list: (surface, gone) => surface.templates(gone),
-  },
-}
+/** By name; an object would also have whatever every object has. */
+const LISTS: ReadonlyMap<string, Listed> = new Map([
+  ['prompts/list', { key: 'prompts', list: (surface, gone) => surface.prompts(gone) }],
+  ['resources/list', { key: 'resources', list: (surface, gone) => surface.resources(gone) }],
+  [
+    'resources/templates/list',
+    { key: 'resourceTemplates', list: (surface, gone) => surface.templates(gone) },
+  ],
+])
 
 const BRACE = Buffer.from('}')
 const COMPLETE = ',"resultType":"complete","ttlMs":0,"cacheScope":"private"'
+
+/** Lists come whole here: whoever goes on with one got that from somebody else. */
+function checkCursor(params: RawParams): void {
+  const cursor = param(params, 'cursor')
+  if (cursor !== undefined && cursor !== null && cursor !== '') throw unknownName('cursor', cursor)
+}
 
 async function placeOf(surface: Surface, uri: string, { gone }: Asked): Promise<Place | undefined> {
   const found = await surface.resource(uri, gone)

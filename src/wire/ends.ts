@@ -1,7 +1,7 @@
 // Answers of which only the two ends are looked at. Every server known writes the id before the result or as the very
 // last member; where neither holds, the whole is read.
 
-import type { Id } from './message.ts'
+import { type Id, idText } from './id.ts'
 import { scanHead } from './scan.ts'
 
 /** How an answer gets another id without its middle being read. */
@@ -88,7 +88,7 @@ export function locateResult(bytes: Buffer): Located | undefined {
  * changes nothing, because readers take the last.
  */
 export function spliced(bytes: Buffer, splice: Splice, id: Id): Buffer[] {
-  const text = JSON.stringify(id)
+  const text = idText(id)
   if (splice.at === 'end')
     return [bytes.subarray(0, splice.start), Buffer.from(text), bytes.subarray(splice.end)]
   return [

@@ -30,6 +30,8 @@ export const ERROR = {
   methodNotFound: -32601,
   invalidParams: -32602,
   internal: -32603,
+  /** Of the legacy era; the modern one says `invalidParams`. */
+  resourceNotFound: -32002,
   headerMismatch: -32020,
   missingCapability: -32021,
   unsupportedVersion: -32022,
@@ -71,7 +73,7 @@ export const NAMED_BY: Readonly<Record<string, 'name' | 'uri'>> = {
 
 /** The thing a request is about, which modern requests repeat in a header. */
 export function nameOfRequest(method: string, params: Readonly<Record<string, unknown>>): string | undefined {
-  const key = NAMED_BY[method]
+  const key = Object.hasOwn(NAMED_BY, method) ? NAMED_BY[method] : undefined
   const value = key && params[key]
   return typeof value === 'string' ? value : undefined
 }

@@ -67,7 +67,10 @@ function checkIds(text: string, id: Id, [, wire, seen]: (typeof wires)[number]):
   else {
     // The same verdict as that of whoever reads everything, and never an id that JSON.parse does not see.
     expect(parsing.readMessage(bytes).kind, text).toBe(message.kind)
-    if (message.kind !== 'notification') expect(message.id).toEqual(whole?.['id'] ?? null)
+    const { id: given = null } = { id: undefined, ...message }
+    if (message.kind !== 'notification')
+      expect(typeof given === 'bigint' ? Number(given) : given).toEqual(whole?.['id'] ?? null)
+    if (typeof given === 'bigint') expect(text).toContain(String(given))
   }
   if ((message.kind !== 'result' && message.kind !== 'error') || whole === undefined) return
   const sent = Buffer.concat(wire.withId(message, id))
@@ -204,6 +207,19 @@ for (const [title, text, expected] of kinds)
   test(`reads ${title}`, () => {
     expect(readMessage(Buffer.from(text))).toMatchObject(expected)
     expect(parsing.readMessage(Buffer.from(text))).toMatchObject(expected)
+  })
+
+for (const [title, wire] of wires)
+  test(`[B6] an id beyond what a double holds is given back digit by digit, ${title}`, () => {
+    for (const id of ['9007199254740993', '-12345678901234567890', '100000000000000000000000']) {
+      const asked = wire.readMessage(Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"ping"}`))
+      const answer = wire.readMessage(Buffer.from('{"jsonrpc":"2.0","id":1,"result":{}}'))
+      if (asked.kind !== 'request' || answer.kind !== 'result') throw new Error(asked.kind)
+      const sent = Buffer.concat(wire.withId(answer, asked.id)).toString()
+      expect(sent).toMatch(new RegExp(`"id":${id}[,}]`))
+    }
+    const endless = wire.readMessage(Buffer.from('{"jsonrpc":"2.0","id":1e999,"method":"ping"}'))
+    expect(endless).toMatchObject({ kind: 'invalid', reason: expect.stringContaining('no number') })
   })
 
 test('BUSBAR_WIRE=parse reads everything and builds answers anew', () => {

@@ -3,13 +3,13 @@
 import { isUtf8 } from 'node:buffer'
 import { Fault } from '../base/fault.ts'
 import { idFirst, locateResult, quickResult, type Splice, spliced, spliceFirst } from './ends.ts'
+import { type Id, idFrom, idText } from './id.ts'
 import { MAX_DEPTH, type Member, scanObject } from './scan.ts'
+
+export type { Id } from './id.ts'
 
 /** Text or bytes of one whole message. */
 export type Body = string | Buffer
-
-/** What JSON-RPC allows as an id, and null, which only answers to unreadable requests carry. */
-export type Id = string | number | null
 
 interface Envelope {
   /** The message as it came. */
@@ -136,12 +136,12 @@ export function errorOf(message: ErrorMessage): ProtocolError {
 /** The same message under another id, in pieces that are sent one after the other; nothing else is touched. */
 export function withId(message: ReplyMessage, id: Id): Buffer[] {
   const { bytes } = message
-  if (!SPLICE) return [Buffer.from(JSON.stringify({ ...JSON.parse(bytes.toString()), id }))]
+  if (!SPLICE) return [Buffer.from(builtAnew(bytes, id))]
   if (message.kind === 'result' && message.splice) return spliced(bytes, message.splice, id)
   const member = find(message.members, 'id')
   if (member === undefined)
-    return [Buffer.from(`{"id":${JSON.stringify(id)},`), bytes.subarray(bytes.indexOf('{') + 1)]
-  return [bytes.subarray(0, member.start), Buffer.from(JSON.stringify(id)), bytes.subarray(member.end)]
+    return [Buffer.from(`{"id":${idText(id)},`), bytes.subarray(bytes.indexOf('{') + 1)]
+  return [bytes.subarray(0, member.start), Buffer.from(idText(id)), bytes.subarray(member.end)]
 }
 
 export function find(members: readonly Member[], key: string): Member | undefined {
@@ -301,7 +301,13 @@ function sortMessage(envelope: Envelope): Message | Invalid {
   return { bytes, members, kind: result ? 'result' : 'error', id }
 }
 
-function readId(bytes: Buffer, member: Member): Id | undefined {
-  const value = parseSlice(bytes, member)
-  return typeof value === 'string' || typeof value === 'number' || value === null ? value : undefined
+function readId(bytes: Buffer, { start, end }: Member): Id | undefined {
+  return idFrom(bytes.toString('utf8', start, end))
+}
+
+function builtAnew(bytes: Buffer, id: Id): string {
+  const message = JSON.parse(bytes.toString())
+  if (typeof id !== 'bigint') return JSON.stringify({ ...message, id })
+  const { id: _, ...rest } = message
+  return `{"id":${idText(id)},${JSON.stringify(rest).slice(1)}`
 }

@@ -47,7 +47,7 @@ export function param(params: RawParams, key: string): unknown {
 
 /** What a request is about, which modern requests repeat in a header; undefined of others, and of what is no text. */
 export function nameIn(method: string, params: RawParams): string | undefined {
-  const key = NAMED_BY[method]
+  const key = Object.hasOwn(NAMED_BY, method) ? NAMED_BY[method] : undefined
   const value = key && param(params, key)
   return typeof value === 'string' ? value : undefined
 }

@@ -66,7 +66,7 @@ test('[C1] a stream needs a session and a client that reads streams', async () =
   expect(await statusOf(bare)).toBe(405)
   expect(await statusOf({ ...bare, 'mcp-protocol-version': '2026-07-28' })).toBe(405)
   expect((await client.get({ accept: 'application/json' })).status).toBe(406)
-  expect((await client.get({ 'last-event-id': 'nonsense' })).status).toBe(404)
+  expect((await client.get({ 'last-event-id': 'nonsense' })).status).toBe(400)
   const stream = await client.listen()
   expect(stream.ended).toBe(false)
 })
@@ -136,7 +136,7 @@ globalThis.seen = (method, params) => { if (params?._meta?.progressToken !== und
   expect(steps.at(-1).id).toBe(7)
   // It can be asked for again, and is still the same.
   expect((await (await client.listen(secondId)).end()).messages).toEqual(resumed.messages)
-  expect((await client.get({ 'last-event-id': secondId.replace(/-\d+-/, '-999-') })).status).toBe(404)
+  expect((await client.get({ 'last-event-id': secondId.replace(/-\d+-/, '-999-') })).status).toBe(400)
 })
 
 test('[D16] sessions survive a restart of the gateway', async () => {
