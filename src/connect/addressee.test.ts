@@ -90,3 +90,19 @@ test('a server that asked outside of calls asks nobody from then on, unless it i
   turns.end()
   expect(asks()).toContain('has asked outside of calls')
 })
+
+test('where a question comes outside of its stream, calls take turns from then on', () => {
+  for (const [method, calls, taken] of [
+    ['elicitation/create', [ann], true],
+    ['sampling/createMessage', [ann, bob], true],
+    ['roots/list', [ann], false],
+    ['elicitation/create', [undefined], false],
+    ['elicitation/create', [], false],
+  ] as const) {
+    const { turns, asks } = server({ calls })
+    asks('elicitation/create', 1)
+    expect(turns.taken).toBe(false)
+    asks(method)
+    expect([method, calls.length, turns.taken]).toEqual([method, calls.length, taken])
+  }
+})

@@ -46,6 +46,8 @@ export class Addressees {
       if (isTold) turns.end()
       return undefined
     }
+    // Also where requests have streams of their own, this server does not use them: from now on its calls are kept apart.
+    if (PERSONAL.has(message.method) && [...callers].some((caller) => caller?.canAnswer)) turns.taken = true
     const meant = turns.areOver ? BY_ITSELF : this.#onlyOf(callers)
     if (isDoubt(meant)) turns.doubted()
     return meant

@@ -104,10 +104,12 @@ export class Channel implements TransportEvents {
   }
 
   /** From now on somebody can be asked; those who called before could not. */
-  takeTurns(idle: number): void {
-    if (this.turns.taken || this.streams) return
-    this.turns.taken = true
-    if (this.#called) this.turns.aftermath.heard(this.lastHeard, idle)
+  watchTurns(idle: number): void {
+    const { turns } = this
+    if (turns.watched) return
+    turns.watched = true
+    turns.taken = !this.streams
+    if (this.#called) turns.aftermath.heard(this.lastHeard, idle)
   }
 
   get ended(): boolean {

@@ -147,11 +147,17 @@ export class Link {
     return this.#channel.request(ask, id)
   }
 
-  /** Whether questions of the server must be told apart by making calls one after the other. */
+  /** Whether questions of the server must be told apart by who calls. */
   takesTurns(asker: Asker | undefined): boolean {
     if (this.agreement.era === 'modern') return false
-    const { turns, streams } = this.#channel
-    return !turns.areOver && (turns.taken || (asker !== undefined && !streams))
+    const { turns } = this.#channel
+    return !turns.areOver && (turns.watched || asker !== undefined)
+  }
+
+  /** Whether calls are made one after the other for that. */
+  get keepsApart(): boolean {
+    const { turns } = this.#channel
+    return turns.taken && this.takesTurns(undefined)
   }
 
   /** Waits until a request may ask back without it being taken for somebody else's. Undefined: there is no need to. */
@@ -161,7 +167,7 @@ export class Link {
     idle: number,
     signal: Stop,
   ): Promise<Leave> | undefined {
-    if (asker) this.#channel.takeTurns(idle)
+    if (asker) this.#channel.watchTurns(idle)
     return ASKING_METHODS.has(about.method)
       ? this.#channel.turns.enter(subjectOf(about), asker, idle, signal)
       : undefined

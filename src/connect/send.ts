@@ -77,7 +77,7 @@ export function sendNow(
   ask: Ask,
   receiver: Receiver,
 ): boolean {
-  if (link.takesTurns(undefined) || ask.signal?.aborted || !gate.tryEnter()) return false
+  if (link.keepsApart || ask.signal?.aborted || !gate.tryEnter()) return false
   link.sendForm(form, value, ask, receiver)
   return true
 }

@@ -11,6 +11,7 @@ const asker = (): Asker => ({
   remark: () => undefined,
 })
 
+const taken = () => Object.assign(new Turns('files'), { taken: true })
 const IDLE = 60_000
 /** What is kept apart after an answer. */
 const AFTER = 2_000
@@ -36,7 +37,7 @@ afterEach(() => {
 })
 
 test('what may ask is made for one client at a time, in turn', async () => {
-  const turns = new Turns('files')
+  const turns = taken()
   const [one, other, third] = [asker(), asker(), asker()]
   const leave = await enter(turns, 'ask', one)
   const second = enter(turns, 'ask', other)
@@ -49,7 +50,7 @@ test('what may ask is made for one client at a time, in turn', async () => {
 })
 
 test('what was seen to ask nothing goes side by side, but not beside what may ask', async () => {
-  const turns = new Turns('files')
+  const turns = taken()
   const [one, other] = [asker(), asker()]
   ;(await enter(turns, 'read', one))('answered')
   vi.advanceTimersByTime(AFTER)
@@ -73,7 +74,7 @@ test('what was seen to ask nothing goes side by side, but not beside what may as
 })
 
 test('who waits for the first call of a tool goes in with all others when that asked nothing', async () => {
-  const turns = new Turns('files')
+  const turns = taken()
   const leave = await enter(turns, 'read', asker())
   const others = [asker(), asker(), asker()].map((other) => enter(turns, 'read', other))
   expect(await Promise.all(others.map(isIn))).toEqual([false, false, false])
@@ -82,7 +83,7 @@ test('who waits for the first call of a tool goes in with all others when that a
 })
 
 test('who gives up waiting leaves no gap', async () => {
-  const turns = new Turns('files')
+  const turns = taken()
   const [one, other, third] = [asker(), asker(), asker()]
   const leave = await enter(turns, 'ask', one)
   const stop = new Stopper()
@@ -96,7 +97,7 @@ test('who gives up waiting leaves no gap', async () => {
 })
 
 test('until a tool was seen to be silent after its answer, others may not ask right after it', async () => {
-  const turns = new Turns('files')
+  const turns = taken()
   const [one, other] = [asker(), asker()]
   ;(await enter(turns, 'start', one))('answered')
   const next = enter(turns, 'ask', other)
@@ -113,7 +114,7 @@ test('until a tool was seen to be silent after its answer, others may not ask ri
 })
 
 test('a tool after whose answer something was asked is not taken to be silent', async () => {
-  const turns = new Turns('files')
+  const turns = taken()
   const [one, other] = [asker(), asker()]
   for (let round = 0; round < 2; round++) {
     ;(await enter(turns, 'start', one))('answered')
@@ -125,7 +126,7 @@ test('a tool after whose answer something was asked is not taken to be silent', 
 })
 
 test('what was given up is waited for a while, or until it is answered; not when it is known to ask nothing', async () => {
-  const turns = new Turns('files')
+  const turns = taken()
   const [one, other] = [asker(), asker()]
   const givesUp = async (subject: string, id: number) => {
     const leave = await enter(turns, subject, one)
@@ -151,7 +152,7 @@ test('what was given up is waited for a while, or until it is answered; not when
 })
 
 test('when a server asks by itself, nobody waits any more', async () => {
-  const turns = new Turns('files')
+  const turns = taken()
   await enter(turns, 'ask', asker())
   const others = [enter(turns, 'ask', asker()), enter(turns, 'ask', asker())]
   expect(await isIn(others[0] ?? Promise.reject())).toBe(false)
@@ -160,7 +161,7 @@ test('when a server asks by itself, nobody waits any more', async () => {
 })
 
 test('what asks nothing, and who cannot be asked, goes beside a call that waits for its client; nothing else does', async () => {
-  const turns = new Turns('files')
+  const turns = taken()
   let hurried = 0
   const one = { ...asker(), awaited: () => void hurried++ }
   const other = asker()
@@ -193,7 +194,7 @@ test('what asks nothing, and who cannot be asked, goes beside a call that waits 
 })
 
 test('an answer does not wait for long for what went beside', async () => {
-  const turns = new Turns('files')
+  const turns = taken()
   const one = asker()
   const leave = await enter(turns, 'ask', one)
   const answered = turns.asked(one)
@@ -204,4 +205,18 @@ test('an answer does not wait for long for what went beside', async () => {
   vi.advanceTimersByTime(1)
   expect(await isIn(going)).toBe(true)
   leave('answered')
+})
+
+test('where nobody has to wait, it is noted all the same who called', async () => {
+  const turns = new Turns('files')
+  const [one, other] = [asker(), asker()]
+  const leave = await enter(turns, 'start', one)
+  ;(await enter(turns, 'slow', other))('answered')
+  leave('answered')
+  expect([turns.aftermath.other(one.client), turns.aftermath.other(other.client)]).toEqual([
+    'answered',
+    'answered',
+  ])
+  turns.taken = true
+  expect(await isIn(enter(turns, 'ask', other))).toBe(false)
 })

@@ -43,7 +43,9 @@ export class Turns {
   readonly #goingOn = new Set<{ readonly party: Party; readonly done: () => void }>()
   #isOver = false
 
-  /** Whether they are taken: from when somebody can be asked, where no stream says whom the server means. */
+  /** Whether it is noted who calls: from when somebody can be asked. */
+  watched = false
+  /** Whether one waits for the other: where no stream says whom the server means. */
   taken = false
 
   constructor(server: string) {
@@ -93,7 +95,7 @@ export class Turns {
   // --- internal ---
 
   #mayEnter({ party, subject }: Call): boolean {
-    if (this.#isOver) return true
+    if (this.#isOver || !this.taken) return true
     const alone = this.#habits.mayAsk(subject)
     if (this.#goesBeside(party, alone)) return true
     for (const other of this.#inside) if (other.party !== party && (alone || other.alone)) return false
