@@ -104,6 +104,38 @@ test('[D11] a call that is cancelled while it waits takes its question back', as
   expect((await it.get(asked?.id ?? '')).status).toBe('cancelled')
 })
 
+test('[D11] who gives up takes no question back that another waits for', async () => {
+  const { desk: it } = await desk()
+  const stop = new Stopper()
+  const one = it.permit(CALL, LONG)
+  const other = it.permit(CALL, { ...LONG, signal: stop })
+  const [asked] = await until(() => it.list('pending'))
+  stop.abort()
+  await expect(other).rejects.toMatchObject({ code: 'CALL_CANCELLED' })
+  await it.answer(asked?.id ?? '', { decision: 'allow' }, 'ada')
+  expect((await one).id).toBe(asked?.id)
+})
+
+test('[D11] each call has a dialogue of its own at its client, and who cannot be asked does not wait for that of another', async () => {
+  const { desk: it } = await desk()
+  const shown: { id: string; answer: (decision: 'allow') => void }[] = []
+  const client = ({ id }: Approval) =>
+    new Promise<{ decision: 'allow' }>((resolve) =>
+      shown.push({ id, answer: (decision) => resolve({ decision }) }),
+    )
+  const stop = new Stopper()
+  const first = it.permit(CALL, { ...NOW, client })
+  await until(async () => shown)
+  await expect(it.permit(CALL, NOW)).rejects.toMatchObject({ code: 'APPROVAL_PENDING' })
+  const second = it.permit(CALL, { ...NOW, client, signal: stop })
+  await until(async () => shown.slice(1))
+  stop.abort()
+  await expect(second).rejects.toMatchObject({ code: 'CALL_CANCELLED' })
+  shown[0]?.answer('allow')
+  expect((await first).id).toBe(shown[0]?.id)
+  expect((await it.list()).map(({ status }) => status).sort()).toEqual(['cancelled', 'used'])
+})
+
 test('[D11] a question outlives its process', async () => {
   const before = await desk()
   const id = await idOf(before.desk.permit(CALL, NOW))

@@ -52,8 +52,8 @@ export class ApprovalDesk {
   readonly #waiters: Waiters
   /** Questions that are being looked for or put, so that calls that come together put one. */
   readonly #asking = new Map<string, Promise<Approval>>()
-  /** Questions that an approver here is thinking about. */
-  readonly #thinking = new Map<string, Promise<void>>()
+  /** Questions that an approver here is thinking about, by whom. */
+  readonly #thinking = new Map<string, 'client' | 'program'>()
 
   constructor(options: DeskOptions) {
     this.#options = options
@@ -73,7 +73,9 @@ export class ApprovalDesk {
     const until = performance.now() + wait
     for (;;) {
       if (signal?.aborted) throw cancelled(question)
-      const approval = await this.#asked(question)
+      let approval = await this.#asked(question)
+      // What stands in another client's dialogue is that call's; this one has a person of its own to ask.
+      if (client && this.#thinking.get(approval.id) === 'client') approval = await this.#put(question)
       const status =
         approval.status === 'pending'
           ? await this.#awaited(approval, until - performance.now(), signal, client)
@@ -177,10 +179,12 @@ export class ApprovalDesk {
 
   /** The open question about a call, or a new one. */
   async #findOrAsk(question: Question): Promise<Approval> {
+    return (await this.#options.approvals.find(question, this.#now())) ?? (await this.#put(question))
+  }
+
+  async #put(question: Question): Promise<Approval> {
     const { approvals, expiry } = this.#options
     const now = this.#now()
-    const found = await approvals.find(question, now)
-    if (found) return found
     // Who asks without end would keep people from what others ask.
     const account = accountOf(question.agent)
     if ((await approvals.open(account, now)) >= MOST_OPEN) throw tooMany(account, MOST_OPEN, question)
@@ -206,7 +210,7 @@ export class ApprovalDesk {
     let heard: ApprovalStatus | 'aborted' = 'pending'
     const began = performance.now()
     // An approver in this process is waited for as long as it takes; what it leaves open may be answered elsewhere.
-    if (this.#ask(approval, client) !== undefined)
+    if (this.#ask(approval, client))
       heard = await this.#waiters.wait(id, Math.max(0, approval.expiresAt - this.#now()), signal)
     const left = wait - (performance.now() - began)
     if (heard === 'pending' && left > 0) heard = await this.#waiters.wait(id, left, signal)
@@ -215,18 +219,20 @@ export class ApprovalDesk {
 
   async #heard(approval: Approval, heard: ApprovalStatus | 'aborted'): Promise<ApprovalStatus> {
     if (heard !== 'aborted') return heard
-    await this.#move(approval, 'pending', 'cancelled')
+    // Others who wait for the same answer still want it.
+    if (!this.#waiters.has(approval.id)) await this.#move(approval, 'pending', 'cancelled')
     throw cancelled(approval)
   }
 
-  /** Puts a question to those who answer here, once. */
-  #ask(approval: Approval, client: Approver | undefined): Promise<void> | undefined {
+  /** Puts a question to those who answer here, once. Whether it is theirs to wait for: another client's dialogue is not. */
+  #ask(approval: Approval, client: Approver | undefined): boolean {
     const { id } = approval
     const before = this.#thinking.get(id)
-    if (before || (this.#approvers.size === 0 && client === undefined)) return before
-    const thinking = this.#think(approval, client).finally(() => this.#thinking.delete(id))
-    this.#thinking.set(id, thinking)
-    return thinking
+    if (before !== undefined) return before === 'program'
+    if (this.#approvers.size === 0 && client === undefined) return false
+    this.#thinking.set(id, client ? 'client' : 'program')
+    void this.#think(approval, client).finally(() => this.#thinking.delete(id))
+    return true
   }
 
   async #think(approval: Approval, client: Approver | undefined): Promise<void> {

@@ -41,6 +41,11 @@ export class Waiters {
     })
   }
 
+  /** Whether somebody waits for it. */
+  has(id: string): boolean {
+    return this.#waiting.has(id)
+  }
+
   /** Says how a question stands now. */
   tell(id: string, status: ApprovalStatus): void {
     for (const done of [...(this.#waiting.get(id) ?? [])]) done(status)

@@ -44,7 +44,7 @@ async function ask(
 async function started(agents: object = { ...AGENTS, bob: { ...AGENTS.ada, token: OTHER } }) {
   const { sandbox } = place()
   const servers = { elicit: await entry('stdio', 'elicit', { era: 'legacy' }) }
-  return { sandbox, gateway: await up(sandbox, { servers, agents }) }
+  return { sandbox, gateway: await up(sandbox, { servers, agents, approvals: { wait: 0 } }) }
 }
 
 /** The answers to all that was asked. */
@@ -225,4 +225,31 @@ test('[D11] a person at the client is asked in its own dialogue, and the same ca
   const deny = answers(next, { action: 'accept', content: { decision: 'deny' } })
   const refused = await ask(gateway, { inputResponses: deny, requestState: next.requestState }, echo)
   expect(refused.body.result._meta['busbar/fault'].code).toBe('APPROVAL_DENIED')
+})
+
+test('[D11] the same call again has a dialogue of its own, and giving that up takes nothing from the first', async () => {
+  const careful = { ...AGENTS.ada, approval: 'always', approver: 'client' }
+  const { sandbox, gateway } = await started({ ada: careful })
+  const echo = { name: 'mcp__elicit__echo', given: { text: 'hello' } }
+  const first = (await ask(gateway, {}, echo)).body.result
+  const second = (await ask(gateway, {}, echo)).body.result
+  expect(second.resultType).toBe('input_required')
+  // Who cannot be asked is told to wait, and does not wait for the dialogue of another.
+  const silent = await ask(gateway, {}, { ...echo, capabilities: {} })
+  expect(silent.body.result._meta['busbar/fault'].code).toBe('APPROVAL_PENDING')
+  const closed = answers(second, { action: 'cancel' })
+  const left = await ask(gateway, { inputResponses: closed, requestState: second.requestState }, echo)
+  expect(left.body.result._meta['busbar/fault'].code).toBe('APPROVAL_PENDING')
+  const allow = answers(first, { action: 'accept', content: { decision: 'allow' } })
+  const done = await ask(gateway, { inputResponses: allow, requestState: first.requestState }, echo)
+  expect(JSON.stringify(done.body.result.content)).toContain('hello')
+  const { json } = await sandbox.run([
+    'approve',
+    'list',
+    '--all',
+    '--json',
+    '--config',
+    sandbox.path('team.json'),
+  ])
+  expect(json.approvals.map(({ status }: Answer) => status).sort()).toEqual(['pending', 'used'])
 })
