@@ -43,6 +43,9 @@ export async function listCalls(hub: Hub, query: URLSearchParams): Promise<Answe
   await hub.flush()
   const outcome = query.get('outcome') ?? undefined
   if (outcome !== undefined && !OUTCOMES.has(outcome)) throw wrong(`there is no outcome ${outcome}`)
+  const limit = number(query, 'limit') ?? 100
+  // A store takes what is below zero for no limit at all.
+  if (!Number.isInteger(limit) || limit < 1) throw wrong('limit is no whole number from 1 on')
   const calls = await hub.calls.list({
     since: number(query, 'since'),
     agent: query.get('agent') ?? undefined,
@@ -50,7 +53,7 @@ export async function listCalls(hub: Hub, query: URLSearchParams): Promise<Answe
     tool: query.get('tool') ?? undefined,
     outcome: outcome as Outcome | undefined,
     conversation: query.get('conversation') ?? undefined,
-    limit: Math.min(number(query, 'limit') ?? 100, 1000),
+    limit: Math.min(limit, 1000),
     before: number(query, 'before'),
   })
   return { calls }

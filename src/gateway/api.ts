@@ -63,7 +63,10 @@ export async function serveApi(
     const body = request.method === 'POST' ? await readBody(request, response) : NO_BODY
     if (body === undefined) return
     const asked: Asked = { hub, host, query, body, signal: gone.signal }
-    const answer = await handlerOf(`${request.method} ${pathname}`)(asked)
+    const route = `${request.method} ${pathname}`
+    const handler = handlerOf(route)
+    if (handler === undefined) return json(response, 404, apiFault(unknownRoute(route)))
+    const answer = await handler(asked)
     if (answer instanceof CallResult) raw(response, answer)
     else json(response, 200, answer)
   } catch (error) {
@@ -200,14 +203,18 @@ function statusOf({ code, details }: Fault): number {
   return STATUS[code] ?? 409
 }
 
-function handlerOf(what: string): (asked: Asked) => object | Promise<object> {
+function handlerOf(what: string): ((asked: Asked) => object | Promise<object>) | undefined {
   const fixed = FIXED.get(what)
   if (fixed) return fixed
   for (const [pattern, handler] of PATTERNS) {
     const [, ...names] = pattern.exec(what) ?? []
     if (names.length > 0) return (asked) => handler(asked, ...names.map(decoded))
   }
-  throw new Fault('USAGE', `${what} is not known`, { hint: 'see docs/gateway.md' })
+  return undefined
+}
+
+function unknownRoute(what: string): Fault {
+  return new Fault('USAGE', `${what} is not known`, { hint: 'see docs/gateway.md' })
 }
 
 /** The result as the server gave it. */

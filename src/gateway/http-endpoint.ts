@@ -133,18 +133,32 @@ async function several(endpoint: McpEndpoint, incoming: Incoming, share: Share):
     return reply.error(null, tooMuchError('GATEWAY_LIMIT', tooMuch), 429)
   }
   const gathered: Buffer[] = []
-  await Promise.all(
-    bodies.map((body) =>
-      endpoint.handle({
-        ...incoming,
-        body,
-        reply: new GatheredReply(reply, (answer) => gathered.push(answer)),
-      }),
-    ),
+  await inTurn(bodies, share, (body) =>
+    endpoint.handle({
+      ...incoming,
+      body,
+      reply: new GatheredReply(reply, (answer) => gathered.push(answer)),
+    }),
   )
   if (gathered.length === 0) return reply.accepted()
   const pieces = gathered.flatMap((answer, index) => [Buffer.from(index === 0 ? '[' : ','), answer])
   reply.send([...pieces, Buffer.from(']')])
+}
+
+/** As many side by side as the agent may have requests under way, of which the list is one; the others in their turn. */
+async function inTurn(
+  bodies: readonly Buffer[],
+  share: Share,
+  handle: (body: Buffer) => Promise<void>,
+): Promise<void> {
+  const waiting = bodies.values()
+  const work = async () => {
+    for (const body of waiting) await handle(body)
+  }
+  const working = [work()]
+  while (working.length < bodies.length && share.another())
+    working.push(work().finally(() => share.leave(false)))
+  await Promise.all(working)
 }
 
 /** One answer of several. What comes before it needs no waiting. */

@@ -79,6 +79,13 @@ export class Share {
     return undefined
   }
 
+  /** One more of several messages in a request that is under way; false when it has to wait for another to end. */
+  another(): boolean {
+    if (this.#agent !== '' && this.#requests >= this.settings.concurrent) return false
+    this.#requests += 1
+    return true
+  }
+
   leave(stays: boolean): void {
     if (stays) this.#streams -= 1
     else this.#requests -= 1

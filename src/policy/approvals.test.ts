@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { Stopper } from '../base/stop.ts'
+import type { Approval } from '../store/policy.ts'
 import { loadDriver } from '../store/sqlite-driver.ts'
 import type { Question } from './approvals.ts'
 import { CALL, desk, idOf, LONG, NOW } from './testing.ts'

@@ -100,7 +100,11 @@ test('[A5][E6] agents and what each may use are told, and never a token', async 
     ['/api/access', 400, 'USAGE'],
     ['/api/access?agent=nobody', 404, 'AGENT_UNKNOWN'],
     ['/api/access?agent=shy&address=plain/', 400, 'USAGE'],
-    ['/api/nothing', 400, 'USAGE'],
+    ['/api/nothing', 404, 'USAGE'],
+    ['/api/approvals/nobodys', 404, 'APPROVAL_UNKNOWN'],
+    ['/api/calls?limit=-1', 400, 'USAGE'],
+    ['/api/calls?limit=0', 400, 'USAGE'],
+    ['/api/calls?limit=1.5', 400, 'USAGE'],
   ] as const) {
     const refused = await ask(`GET ${path}`)
     expect([path, refused.status, refused.answer.code]).toEqual([path, status, code])

@@ -6,7 +6,18 @@ import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 import { serverCommand } from '../servers/start.ts'
-import { AGENTS, type Answer, askTool, type Gateway, place, TOKEN, until, up, userFile } from './hub.ts'
+import {
+  AGENTS,
+  type Answer,
+  askTool,
+  type Gateway,
+  ownServer,
+  place,
+  TOKEN,
+  until,
+  up,
+  userFile,
+} from './hub.ts'
 
 const plain = serverCommand('plain')
 const BOB = 'bobs-token'
@@ -63,6 +74,26 @@ function rawSocket(gateway: Gateway): { socket: Socket; received: Promise<string
   onTestFinished(() => void socket.destroy())
   return { socket, received: text(socket).catch(() => 'reset') }
 }
+
+test('[C10] of a list of messages no more are under way than of single ones, and all are answered', async () => {
+  const { sandbox } = place()
+  const counting = ownServer(
+    sandbox,
+    `{ work: async () => {
+      now += 1
+      most = Math.max(most, now)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      now -= 1
+    }, most: () => most }`,
+    'let now = 0, most = 0',
+  )
+  const gateway = await up(sandbox, { servers: { counting }, agents, gateway: { limits: { concurrent: 3 } } })
+  const list = Array.from({ length: 12 }, (_, id) => call('work', {}, id))
+  const answers = (await (await gateway.post('/mcp/counting', list)).json()) as Answer[]
+  expect(answers.map(({ id }) => id).sort((one, other) => one - other)).toEqual(list.map(({ id }) => id))
+  expect(answers.every(({ result }) => result.isError !== true)).toBe(true)
+  expect(await askTool(gateway, 'counting', 'most')).toBe(3)
+})
 
 test('[C10] an agent that has all its requests under way is told to come back; others go on', async () => {
   const gateway = await started({ concurrent: 3 })
