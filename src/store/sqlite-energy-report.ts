@@ -5,7 +5,7 @@ import type { Connection } from './sqlite-connection.ts'
 
 export async function hoursOf(records: Connection, agent: string, since: number): Promise<EnergyHour[]> {
   const rows = await records.all<EnergyHour>(
-    `SELECT i.started_at / ${HOUR} * ${HOUR} AS hour, COUNT(*) AS calls, SUM(COALESCE(i.energy, 0)) AS energy
+    `SELECT i.started_at / ${HOUR} * ${HOUR} AS hour, COUNT(*) AS calls, ROUND(SUM(COALESCE(i.energy, 0)), 6) AS energy
     ${OF_AGENT} GROUP BY 1 ORDER BY 1`,
     since,
     ...whose(agent),
@@ -15,7 +15,7 @@ export async function hoursOf(records: Connection, agent: string, since: number)
 
 export async function toolCostsOf(records: Connection, agent: string, since: number): Promise<ToolCost[]> {
   const rows = await records.all<ToolCost>(
-    `SELECT n.server, n.tool, COUNT(*) AS calls, SUM(i.energy) AS energy
+    `SELECT n.server, n.tool, COUNT(*) AS calls, ROUND(SUM(i.energy), 6) AS energy
     ${OF_AGENT} AND i.energy > 0 GROUP BY 1, 2 ORDER BY 4 DESC, 1, 2`,
     since,
     ...whose(agent),

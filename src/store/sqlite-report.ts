@@ -38,7 +38,7 @@ export async function usageBy(records: Connection, { since, by }: UsageFilter): 
       FROM invocations i JOIN names n ON n.id = i.name ${clause}
     )
     SELECT key, COUNT(*) AS calls, SUM(CASE WHEN outcome = 'ok' THEN 0 ELSE 1 END) AS errors,
-      SUM(COALESCE(energy, 0)) AS energy, MAX(started_at) AS lastUsed,
+      ROUND(SUM(COALESCE(energy, 0)), 6) AS energy, MAX(started_at) AS lastUsed,
       MAX(CASE WHEN place = (calls * 50 + 99) / 100 THEN duration END) AS p50,
       MAX(CASE WHEN place = (calls * 95 + 99) / 100 THEN duration END) AS p95
     FROM ranked GROUP BY key ORDER BY calls DESC, key`,

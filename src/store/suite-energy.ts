@@ -165,4 +165,13 @@ export function energySuite(name: string, place: NewPlace): void {
       { server: 'github', tool: 'get_issue', duration: 4 },
     ])
   })
+
+  test(`${name}: sums are exact to a millionth, as amounts are [D2]`, async () => {
+    const { store } = await place()
+    const rows = ['a', 'b', 'c'].map((id, index) => invocation(id, { startedAt: index, energy: 0.1 }))
+    await store.invocations.append(rows)
+    expect(await store.energy.hours('cto', 0)).toEqual([{ hour: 0, calls: 3, energy: 0.3 }])
+    expect(await store.energy.toolCosts('cto', 0)).toMatchObject([{ energy: 0.3 }])
+    expect(await store.invocations.usage({ by: 'agent' })).toMatchObject([{ energy: 0.3 }])
+  })
 }
