@@ -209,3 +209,18 @@ test('a dead process’s calls are charged and what it had leased is returned, i
   await open()
   expect(await store.energy.account('cto')).toMatchObject({ level: 94.5, leased: 20 })
 })
+
+test('calls that are refused at once, one after the other, leave timers their turn', async () => {
+  const { open } = await place()
+  const recorder = await open()
+  let rang = false
+  setTimeout(() => {
+    rang = true
+  }, 1)
+  let calls = 0
+  for (; !rang && calls < 100_000; calls++) {
+    recorder.end(recorder.begin(call(`a${calls}`)), { ...OK, outcome: 'denied' })
+    await recorder.written()
+  }
+  expect(calls).toBeLessThan(100_000)
+})

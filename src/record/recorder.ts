@@ -49,6 +49,8 @@ export class Recorder {
   #ticket = 0
   /** Said in this turn, and to be written at its end. */
   #lines = ''
+  /** How many calls in a row did not wait for the end of the turn. */
+  #hurried = 0
   /** Ended in this turn. */
   #ended: OpenCall[] = []
   #saying: Promise<Fault | undefined> | undefined
@@ -159,9 +161,13 @@ export class Recorder {
     else this.#waiting.push(waiting)
   }
 
-  /** Not at once: what came on all connections in this turn of the loop is one write. A call that is alone need not wait. */
+  /**
+   * Not at once: what came on all connections in this turn of the loop is one write. A call that is alone need not wait, but
+   * one after the other that is refused at once must not keep timers and connections from their turn.
+   */
   #writeSoon(): void {
-    if (this.#open.size > 1) setImmediate(this.#writeLines)
+    this.#hurried = this.#open.size > 1 ? 0 : this.#hurried + 1
+    if (this.#hurried % MOST_HURRIED === 0) setImmediate(this.#writeLines)
     else process.nextTick(this.#writeLines)
   }
 
@@ -336,6 +342,8 @@ interface Batch {
 }
 
 const BATCH = { rows: 4096, milliseconds: 100, longest: 1000, bytes: 8 * 1024 * 1024 } as const
+
+const MOST_HURRIED = 64
 
 /** In one transaction; then other work has its turn. */
 const ROWS_AT_ONCE = 256
