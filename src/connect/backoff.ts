@@ -1,5 +1,8 @@
 // When to try again. Pure: chance and clock are arguments.
 
+/** A connection counts as steady after so many milliseconds: what happens then is a new failure, not the same one again. */
+export const STEADY = 30_000
+
 export interface Failures {
   /** In a row. */
   readonly count: number

@@ -4,7 +4,7 @@
 import type { Fault } from '../base/fault.ts'
 import type { Stop } from '../base/stop.ts'
 import type { Agreement } from '../wire/era.ts'
-import { type Failures, isOpen, pauseAfter } from './backoff.ts'
+import { type Failures, isOpen, pauseAfter, STEADY } from './backoff.ts'
 import { retryAfter } from './busy.ts'
 import type { ConnectionEvents } from './connection-events.ts'
 import type { Tool } from './definitions.ts'
@@ -20,12 +20,19 @@ import { abortable, pause } from './pause.ts'
 import type { Plan } from './plan.ts'
 import { Refreshes } from './refresh.ts'
 import { reportOf } from './report.ts'
-import { faultOf, isDoubtful, isHopeless, isOffered, linkOf, offFault, type State, tokenOf } from './state.ts'
+import {
+  faultOf,
+  isDoubtful,
+  isHopeless,
+  isOffered,
+  linkOf,
+  offFault,
+  refusalIn,
+  type State,
+  tokenOf,
+} from './state.ts'
 import { Journal, type ServerStatus } from './status.ts'
 import { type KnownTool, ToolList } from './tool-list.ts'
-
-/** Counts as steady after this long: what happens then is a new failure, not the same one again. */
-const STEADY = 30_000
 
 export class Connection {
   readonly plan: Plan
@@ -153,23 +160,10 @@ export class Connection {
   /** The connection as it is needed for a call: started, waited for, or refused with the reason. */
   async ready(signal?: Stop): Promise<Link> {
     const state = this.#state
-    if (this.#hidden) throw this.#off()
-    switch (state.kind) {
-      case 'connected':
-        return state.link
-      case 'unwell':
-      case 'unusable':
-        throw state.error
-      case 'needs-auth':
-        if (state.token === tokenOf(this.plan)) throw state.error
-        break
-      case 'waiting':
-        if (isOpen(this.#failures) && Date.now() < state.until) throw state.error
-        break
-      case 'disabled':
-      case 'closed':
-        throw this.#off()
-    }
+    if (this.#hidden || state.kind === 'disabled' || state.kind === 'closed') throw this.#off()
+    if (state.kind === 'connected') return state.link
+    const refused = refusalIn(state, tokenOf(this.plan), isOpen(this.#failures))
+    if (refused) throw refused
     const attempt = this.#attempt ?? this.#start(0)
     return await (signal === undefined ? attempt : abortable(attempt, signal, this.name))
   }

@@ -77,6 +77,25 @@ export function faultOf(error: unknown, server: string): Fault {
   return new Fault('SERVER_UNREACHABLE', `${server}: ${message}`, { server, cause: error })
 }
 
+/** Why it is not worth a try now; undefined where it is. `token`: what it would sign in with, `isOpen`: it failed too often. */
+export function refusalIn(state: State, token: unknown, isOpen: boolean): Fault | undefined {
+  switch (state.kind) {
+    case 'unwell':
+    case 'unusable':
+      return state.error
+    case 'needs-auth':
+      return state.token === token ? state.error : undefined
+    case 'waiting':
+      return isOpen && Date.now() < state.until ? state.error : undefined
+    case 'idle':
+    case 'starting':
+    case 'connected':
+    case 'disabled':
+    case 'closed':
+      return undefined
+  }
+}
+
 /** Why nothing of a server may be used. */
 export function offFault(server: string, state: State, hidden: boolean): Fault {
   const off = state.kind === 'disabled' && state.reason === INTEGRATIONS_OFF
