@@ -7,7 +7,7 @@ import { MASK } from '../base/redact.ts'
 import { canonicalArguments } from '../policy/canonical-arguments.ts'
 
 /** Something that differs between two sets of arguments; what is absent on one side is left out. */
-export interface ArgumentChange {
+interface ArgumentChange {
   /** `labels/0` */
   readonly path: string
   /** A number whose digits data cannot hold is given as text. */
