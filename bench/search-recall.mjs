@@ -6,17 +6,25 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fromSources } from './workers/sources.mjs'
 
-const { tools, queries } = JSON.parse(readFileSync('test/fixtures/tools/corpus.json', 'utf8'))
+const fixture = (name) => JSON.parse(readFileSync(`test/fixtures/tools/${name}.json`, 'utf8'))
+const { tools, servers } = fixture('corpus')
+const { queries } = fixture('queries')
 const folder = mkdtempSync(join(tmpdir(), 'busbar-bench-'))
 const { ToolSearch } = await fromSources(folder, { ToolSearch: 'registry/search.ts' })
 rmSync(folder, { recursive: true })
-const search = new ToolSearch(tools.map((tool) => ({ ...tool, id: `${tool.server}:${tool.name}` })))
+const search = new ToolSearch(
+  tools.map((tool) => ({
+    ...tool,
+    id: `${tool.server}:${tool.name}`,
+    parameters: Object.keys(tool.parameters),
+  })),
+)
 
 const rankOf = ({ query, wanted }) =>
   search.search(query, 20).findIndex(({ id }) => wanted.includes(id)) + 1 || Number.POSITIVE_INFINITY
 const asked = queries.map((one) => ({ ...one, rank: rankOf(one) }))
 
-console.log(`${tools.length} tools, ${queries.length} queries`)
+console.log(`${tools.length} tools of ${servers.length} servers, ${queries.length} queries`)
 for (const [name, set] of [
   ['tuned with', asked.filter(({ held }) => !held)],
   ['held out', asked.filter(({ held }) => held)],
