@@ -149,7 +149,7 @@ In another terminal:
 
   #spawn(words, stdio, listen) {
     if (this.stopped) throw new Error('stopped')
-    const env = { ...process.env, BUSBAR_HOME: this.#home }
+    const env = { ...process.env, BUSBAR_HOME: this.#home, BUSBAR_COMMAND: quoted(this.#script) }
     const child = spawn(process.execPath, [BINARY, '--config', CONFIG, ...words], {
       env,
       stdio: stdio === 'pipe' ? ['ignore', 'pipe', 'pipe'] : stdio,

@@ -29,6 +29,8 @@ export interface ServerRow {
   readonly missing?: readonly string[]
   readonly hides?: readonly string[]
   readonly error?: string
+  /** Why it is not up in the gateway that runs. */
+  readonly reason?: string
 }
 
 export function serverRows({ snapshot, subjects, active }: Loaded): ServerRow[] {

@@ -2,6 +2,7 @@
 // and nothing of what a server said can act on the terminal.
 
 import type { ServerStatus } from '../connect/status.ts'
+import { asTyped } from './as-typed.ts'
 import { column, cut, width } from './display-width.ts'
 import type { DrawnLine } from './live-screen.ts'
 import { type Output, type Style, safe } from './output.ts'
@@ -61,7 +62,7 @@ export function tableLines(
     )
   })
   const hidden = rows.length - shown.length
-  const more = hidden === 0 ? [] : [plain(cut(`… and ${hidden} more: busbar list`, most))]
+  const more = hidden === 0 ? [] : [plain(cut(asTyped(`… and ${hidden} more: busbar list`), most))]
   return [plain(''), { ...heading, text: out.style('dim', heading.text) }, ...body, ...more]
 }
 
@@ -73,7 +74,7 @@ function stateOf({ status, state, error, hint, instances = 0 }: TableRow['status
   style: Style
 } {
   const why = error === undefined ? '' : `: ${clean(error)}`
-  const next = hint === undefined ? '' : ` (${clean(hint)})`
+  const next = hint === undefined ? '' : ` (${asTyped(clean(hint))})`
   switch (status) {
     case 'connected':
       return { text: `connected${instances > 0 ? `, ${instancesText(instances)}` : ''}`, style: 'green' }

@@ -4,6 +4,7 @@ import { shellWord } from '../base/shell-word.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import { ownerTokenFile } from '../gateway/identify.ts'
 import type { Hub } from '../hub.ts'
+import { asTyped } from './as-typed.ts'
 import { oneLine } from './review.ts'
 import type { Session } from './session.ts'
 
@@ -19,7 +20,7 @@ export function announce({ out }: Session, hub: Hub, { url, agents: known }: Gat
   }
   const names = (list: readonly string[]) => oneLine(list.join(', '))
   const space = ' '.repeat('/SERVER'.length)
-  out.answer(facts, () => [
+  const lines = [
     `${out.style('bold', 'Busbar listens on')} ${url}`,
     `  ${url}/mcp${space}  all servers of an agent`,
     `  ${url}/mcp/SERVER  one of them${servers.length > 0 ? `: ${names(servers)}` : ''}`,
@@ -29,7 +30,8 @@ export function announce({ out }: Session, hub: Hub, { url, agents: known }: Gat
       ? [`No agents yet: busbar agents add NAME; yours is in ${ownerPlace(hub)}.`]
       : []),
     servers.length === 0 ? 'No servers yet. Run: busbar add NAME -- COMMAND' : 'Ctrl-C stops it.',
-  ])
+  ]
+  out.answer(facts, () => lines.map((line) => asTyped(line)))
 }
 
 // --- internal ---

@@ -57,12 +57,14 @@ export async function follow(
     const subjects = session.subjects(snapshot)
     const open = subjects.filter(({ state }) => state !== 'trusted').map(({ name }) => name)
     if (open.length > 0) warn(`not trusted, so not in force: ${open.join(', ')}; run: busbar trust`)
-    void takeOver(effective(snapshot, subjects)).catch((error: unknown) =>
+    // Settings that are not trusted are not there, which does not mean that somebody changed them back.
+    const isWhole = subjects.every(({ kind, state }) => kind !== 'settings' || state === 'trusted')
+    void takeOver(effective(snapshot, subjects), isWhole).catch((error: unknown) =>
       warn(`the change was refused: ${error instanceof Error ? error.message : error}`),
     )
   }
 
-  async function takeOver(active: Snapshot): Promise<void> {
+  async function takeOver(active: Snapshot, isWhole: boolean): Promise<void> {
     const before = hub.snapshot.config.gateway
     // First the tokens, because two agents with one token make the whole change void.
     gateway.update(active)
@@ -78,6 +80,7 @@ export async function follow(
       ...part('now in force', inForce(before, now)),
     ]
     if (parts.length > 0) note(`configuration taken over: ${parts.join('; ')}`)
+    if (!isWhole) return
     const later = needRestart(began, now, flags).join(', ')
     if (later !== '' && later !== restart) warn(`restart to apply: ${later}`)
     restart = later

@@ -3,6 +3,7 @@
 
 import type { ServerStatus } from '../connect/status.ts'
 import type { HubEvent } from '../hub.ts'
+import { asTyped } from './as-typed.ts'
 import { safeJson } from './output.ts'
 import { oneLine } from './review.ts'
 import type { Session } from './session.ts'
@@ -13,9 +14,9 @@ export function teller({ out }: Session): Telling {
   return {
     warn(text) {
       if (out.json) process.stderr.write(`${safeJson(JSON.stringify({ warning: text }))}\n`)
-      else out.warn(oneLine(text))
+      else out.warn(asTyped(oneLine(text)))
     },
-    note: (text) => out.note(oneLine(text)),
+    note: (text) => out.note(asTyped(oneLine(text))),
   }
 }
 

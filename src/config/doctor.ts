@@ -112,6 +112,8 @@ function unwritable(folder: string): string | undefined {
 
 function checkFiles(snapshot: Snapshot): Finding[] {
   const read = snapshot.looked.filter((it) => it.state === 'read')
+  // One that is there and broken is told by what is wrong with it.
+  if (read.length === 0 && snapshot.looked.some((it) => it.state === 'broken')) return []
   if (read.length === 0)
     return [
       {

@@ -32,6 +32,8 @@ export class Audience {
   /** What will be told when the present moment is over: a server that starts says the same several times. */
   readonly #due = new Map<List, Set<string>>()
 
+  #isOver = false
+
   constructor(hub: Hub, tasks: TaskBook, everybody: () => Iterable<Hearer>) {
     this.#hub = hub
     this.#tasks = tasks
@@ -42,6 +44,11 @@ export class Audience {
     if (event.type === 'tools-change' || event.type === 'pin-change') this.#soon('tools', event.server)
     else if (event.type === 'list-change') this.#soon(event.list, event.server)
     else if (event.type === 'notification') this.#remark(event)
+  }
+
+  /** Nobody is told of lists any more: who would ask for them gets nothing. */
+  windDown(): void {
+    this.#isOver = true
   }
 
   /** To be called before rules change: what everybody may see now. */
@@ -62,6 +69,7 @@ export class Audience {
   // --- internal ---
 
   #soon(list: List, server: string): void {
+    if (this.#isOver) return
     if (this.#due.size === 0) setImmediate(() => this.#tell())
     const servers = this.#due.get(list) ?? new Set()
     this.#due.set(list, servers.add(server))
@@ -70,6 +78,7 @@ export class Audience {
   #tell(): void {
     const due = [...this.#due]
     this.#due.clear()
+    if (this.#isOver) return
     const changed = new Map<string, boolean>()
     for (const [list, servers] of due)
       for (const hearer of this.#everybody()) {

@@ -130,6 +130,7 @@ export class Gateway {
   /** Takes no more requests; what is under way may finish. */
   refuse(): void {
     this.#closing = true
+    this.#endpoint.windDown()
     for (const server of this.#servers) server.closeIdleConnections()
   }
 

@@ -154,6 +154,11 @@ export class McpEndpoint {
     this.#audience.rulesChanged()
   }
 
+  /** No more requests are taken; servers go, and nobody need hear of it. */
+  windDown(): void {
+    this.#audience.windDown()
+  }
+
   close(): void {
     this.#off()
     this.sessions.close()

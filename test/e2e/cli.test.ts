@@ -220,6 +220,14 @@ test('completion works in a real bash', async () => {
   expect(out).toBe('filesystem\n')
 })
 
+test('doctor says of a file that is broken what is wrong with it, and not that there is none', async () => {
+  const sandbox = new Sandbox()
+  sandbox.write('team.yaml', 'servers: [')
+  const { code, stdout } = await sandbox.run(['doctor', '--no-start', '--config', 'team.yaml'])
+  expect([code, stdout]).toEqual([1, expect.stringContaining('team.yaml:1')])
+  expect(stdout).not.toContain('no configuration file was found')
+})
+
 test('doctor names cause and remedy, and exits 1 when something is wrong', async () => {
   const sandbox = new Sandbox()
   sandbox.write(

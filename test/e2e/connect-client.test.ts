@@ -214,6 +214,16 @@ test('[C11] a file that cannot be read or written is left alone, and no token st
   const refused = await sandbox.run(['connect', 'gemini', '--agent', 'ada', '--yes'])
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(`${broken}:2:8: `)])
   expect(sandbox.read(broken)).toBe('{\n  "a": oops\n}')
+  for (const [text, said] of [
+    ['[]', 'what it holds is a list'],
+    ['{"mcpServers": []}', 'mcpServers is a list'],
+    ['{"mcpServers": "x"}', 'mcpServers is a string'],
+  ] as const) {
+    const odd = sandbox.write(at(sandbox, '.cursor/mcp.json'), text)
+    const { code, stderr } = await sandbox.run(['connect', 'cursor', '--agent', 'ada', '--yes'])
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`${odd}: ${said}`)])
+    expect(sandbox.read(odd)).toBe(text)
+  }
   mkdirSync(at(sandbox, '.codex/config.toml'), { recursive: true })
   const folder = await sandbox.run(['connect', 'codex', '--agent', 'ada', '--yes'])
   expect([folder.code, folder.stderr]).toEqual([1, expect.stringContaining('is not a file')])
@@ -277,27 +287,6 @@ test('[C11] a new client gets an agent of its own for the servers that are named
   expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('busbar connect cursor')])
   const scope = await sandbox.run(['connect', 'goose', '-s', 'project', '--yes'])
   expect([scope.code, scope.stderr]).toEqual([1, expect.stringContaining('--scope user')])
-})
-
-test('[C11] the agent of a user’s client is known in every folder, with servers of the project in the project', async () => {
-  const sandbox = home()
-  sandbox.write('busbar.yaml', JSON.stringify({ servers: { own: plain } }))
-  await sandbox.run(['trust', '--yes'])
-  const made = await sandbox.run(['connect', 'zed', '--servers', 'plain,own', '--yes'])
-  expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('config.yaml')])
-  const serversIn = async (cwd: string) => {
-    const { json } = await sandbox.run(['agents', 'list', '--json'], { cwd })
-    return json.agents.find((it: Answer) => it.name === 'zed')?.servers
-  }
-  expect(await serversIn(sandbox.project)).toEqual(['plain', 'own'])
-  expect(await serversIn(sandbox.root)).toEqual(['plain'])
-  const project = await sandbox.run(['connect', 'vscode', '-s', 'project', '--servers', 'own', '--yes'])
-  expect(project.code).toBe(0)
-  expect(sandbox.read('busbar.yaml')).toContain('vscode')
-  expect(sandbox.read(userFile(sandbox))).not.toContain('vscode')
-  // One that was there before, and only here.
-  const before = await sandbox.run(['connect', 'cursor', '--agent', 'vscode', '--yes'])
-  expect(before.stderr).toContain('busbar agents add vscode --scope user')
 })
 
 test('[C11][D14] a running gateway is where the entry leads, and its token opens it until the way back', async () => {

@@ -71,6 +71,10 @@ test('[C12][D11] npm start: tokens once, calls of two agents, a question to a pe
     `claude mcp add --transport http busbar ${url}/mcp --header "Authorization: Bearer ${reader}"`,
   )
   expect(first.text()).not.toContain('\u001b')
+  // Nobody has `busbar` on their path yet.
+  await until(() =>
+    first.text().includes(`writer asks for files/write_file: ${first.home}/busbar approve list`),
+  )
 
   // Both come in, to different things.
   const names = async (token: string, server: string) =>

@@ -122,6 +122,33 @@ test('[D12] a named server that nobody needed yet is started by the gateway, onc
   expect(answer.calls).toMatchObject([{ server: 'lazy', surface: 'api', outcome: 'ok' }])
 })
 
+test('[D12] list shows how servers are in the gateway that runs, and why not', async () => {
+  const { sandbox } = place()
+  const servers = {
+    plain: serverCommand('plain'),
+    crash: serverCommand('crash-loop'),
+    lazy: { ...serverCommand('plain'), start: 'lazy' },
+    off: { ...serverCommand('plain'), enabled: false },
+  }
+  await up(sandbox, { servers, agents: AGENTS }, { user: true })
+  const listed = async () => {
+    const { json } = await sandbox.run(['list', '--json'])
+    return Object.fromEntries(json.servers.map((it: Answer) => [it.name, it])) as Answer
+  }
+  const rows = await until(async () => {
+    const now = await listed()
+    return now.plain.status === 'connected' && now.crash.status === 'failed' ? now : undefined
+  })
+  expect([rows.lazy.status, rows.off.status, rows.plain.tools.length > 0]).toEqual([
+    'pending',
+    'disabled',
+    true,
+  ])
+  expect(rows.crash.reason).toContain('crash')
+  // It is tried again and again.
+  await until(async () => (await sandbox.run(['list'])).stdout.includes(rows.crash.reason.slice(0, 20)))
+})
+
 test('[D12] a gateway that follows another configuration is not asked', async () => {
   const { sandbox } = place()
   const servers = { theirs: logged('plain', 'theirs') }

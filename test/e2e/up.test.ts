@@ -19,6 +19,7 @@ import {
   up,
   userFile,
 } from './hub.ts'
+import { WireClient } from './wire-client.ts'
 
 const plain = serverCommand('plain')
 const CONFIG = { servers: { plain }, agents: AGENTS }
@@ -237,6 +238,43 @@ test('[D14] limits and hosts are taken over while it runs; for an address it wan
   const ended = once(child, 'close')
   child.kill('SIGTERM')
   await ended
+})
+
+test('[D14] an edit that nobody has trusted yet does not ask for a restart as well', async () => {
+  const { sandbox } = place()
+  const written = (more: object) => JSON.stringify({ ...CONFIG, gateway: { port: 0 }, ...more })
+  sandbox.write('busbar.yaml', written({}))
+  await sandbox.run(['trust', '--yes'])
+  const child = sandbox.start(['up', '--host', '127.0.0.1'])
+  const ended = once(child, 'close')
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let text = ''
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data) => (text += data))
+  await until(() => text.includes('listens on'))
+  sandbox.write('busbar.yaml', written({ defaults: { approval: 'never' } }))
+  await until(() => text.includes('not trusted, so not in force'))
+  await sandbox.run(['trust', '--yes'])
+  sandbox.write('busbar.yaml', written({ gateway: { port: 1 } }))
+  await sandbox.run(['trust', '--yes'])
+  await until(() => text.includes('restart to apply'))
+  expect(text.match(/restart to apply/g)).toHaveLength(1)
+  child.kill('SIGTERM')
+  await ended
+})
+
+test('[B10] who listens is not told of lists that go with the gateway', async () => {
+  const { sandbox } = place()
+  const gateway = await up(sandbox, CONFIG)
+  const client = await WireClient.open(gateway)
+  await client.ask('tools/list')
+  const stream = await client.listen()
+  const call = await client.begin('mcp__plain__progress', { steps: 20, delay: 50 }, 7, { progressToken: 1 })
+  await call.find('notifications/progress')
+  const before = stream.messages.length
+  await gateway.end('SIGTERM')
+  await stream.end()
+  expect((await call.end()).messages.at(-1)).toHaveProperty('result')
+  expect(stream.messages.slice(before)).toEqual([])
 })
 
 test('[B10] the first Ctrl-C says what it waits for and takes nothing new, the second ends it; nothing is left', async () => {

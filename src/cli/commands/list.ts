@@ -1,4 +1,4 @@
-// `busbar list`: every server, what is known of it, and who may use it. Starts and contacts nothing without --check.
+// `busbar list`: every server, what is known of it, and who may use it. Starts nothing without --check.
 
 import { Fault } from '../../base/fault.ts'
 import { shellWord } from '../../base/shell-word.ts'
@@ -7,6 +7,7 @@ import { missingText } from '../../config/missing.ts'
 import type { Snapshot } from '../../config/snapshot.ts'
 import { command } from '../command.ts'
 import { nearPath, type ServerRow, serverRows } from '../describe.ts'
+import { asTheyRun } from '../running-rows.ts'
 import { failOnErrors } from '../session.ts'
 
 export const spec = command({
@@ -14,8 +15,8 @@ export const spec = command({
   words: '[name...]',
   options: { check: { about: 'see whether they answer, starting those that do not run' } },
   help: `
-Statuses: pending (ready to start), failed (cannot start as it is), disabled. Nothing is started or contacted, unless
---check is given: then every server that is on and trusted is started, together, or only those that are named. What
+Statuses: pending (ready to start), failed (cannot start as it is), disabled; where a gateway runs that follows the same
+configuration, those of its servers. Nothing is started, unless --check is given: then every server that is on and trusted is started, together, or only those that are named. What
 comes of it is connected, failed or needs-auth; exit 4 when one failed, 3 when one only needs a sign-in.
 Where a gateway runs that follows the same configuration, --check tells how its servers are and starts no second ones: it
 starts what is named and not up. To try one that failed again at once: busbar restart NAME
@@ -40,7 +41,7 @@ Examples:
       })
     const loaded = await session.load()
     const { snapshot, active } = loaded
-    const rows = serverRows(loaded)
+    const rows = await asTheyRun(session, loaded, serverRows(loaded))
     out.answer({ enabled: active.config.enabled, servers: rows }, () =>
       rows.length === 0
         ? nothing(snapshot)
@@ -71,6 +72,7 @@ function nothing(snapshot: Snapshot): string {
 function note(row: ServerRow): string {
   if (row.missing) return `needs ${missingText(row.missing)}`
   if (row.error !== undefined) return 'has problems, see below'
+  if (row.reason !== undefined) return row.reason
   const hides = row.hides ? [`hides ${row.hides.join(', ')}`] : []
   const trust =
     row.trusted || row.status === 'disabled' ? [] : [`not trusted yet: busbar trust ${shellWord(row.name)}`]

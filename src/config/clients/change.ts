@@ -43,6 +43,7 @@ export async function withEntry(
   entry: Record<string, unknown>,
 ): Promise<string> {
   const { path, text } = now
+  checkContainer(client, file, now)
   const next =
     client.syntax === 'toml'
       ? onText(text, (body) => withTable(body, path, entry))
@@ -86,6 +87,20 @@ function clientText(
 ): ClientText {
   const path = [...client.container(value), ENTRY_NAME]
   return { text, exists, value, path, entry: dig(value, path) }
+}
+
+/** Refuses a file that has something else where servers should stand. */
+function checkContainer(client: KnownClient, file: string, { value, path }: ClientText): void {
+  for (let depth = 0; depth < path.length; depth++) {
+    const held = dig(value, path.slice(0, depth))
+    if (held === undefined || held === null) return
+    if (isRecord(held)) continue
+    const where = depth === 0 ? 'what it holds' : path.slice(0, depth).join('.')
+    const found = Array.isArray(held) ? 'a list' : `a ${typeof held}`
+    throw new Fault('CONFIG_EDIT', `${file}: ${where} is ${found}, and servers stand in a map`, {
+      hint: `mend it by hand, then try again; ${client.title} expects servers under ${path.slice(0, -1).join('.')}, and nothing was written`,
+    })
+  }
 }
 
 /** The mark at the start of a file is no part of it. */
