@@ -73,14 +73,17 @@ export async function forward(
   let isSent = false
   try {
     passage?.proceed(await passage.written())
-    if (admission.connection.instances)
-      own = await ownInstance(admission.connection, asking, { method, signal })
+    const asker = request.asker?.canAnswer ? request.asker : undefined
+    if (admission.connection.instances) {
+      // A modern client can be asked in the course of its call alone.
+      const client = request.era === 'legacy' ? asker : undefined
+      own = await ownInstance(admission.connection, asking, { method, signal, client })
+    }
     const { connection } = own ?? admission
     if (stays) await connection.ready(signal)
     else if (!connection.live || !connection.gate.tryEnter()) await enter(connection, { method, signal })
     try {
       const usual = connection.live ?? (await connection.ready(signal))
-      const asker = request.asker?.canAnswer ? request.asker : undefined
       const isOlder = request.era === 'legacy' && asker && usual.agreement.era === 'modern'
       const link = (isOlder && (await connection.older(usual, signal))) || usual
       const turn = takeTurn(connection, link, { method, name, signal }, asker)

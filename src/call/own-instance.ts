@@ -2,6 +2,7 @@
 
 import { Fault } from '../base/fault.ts'
 import type { Stop } from '../base/stop.ts'
+import type { Asker } from '../connect/asker.ts'
 import type { Connection } from '../connect/connection.ts'
 import type { Held, Holder } from '../connect/instance-pool.ts'
 import { inTime } from '../connect/pause.ts'
@@ -17,6 +18,8 @@ export interface Caller {
 interface Waiting {
   readonly method: string
   readonly signal?: Stop | undefined
+  /** The client, where it has a session and can be asked. */
+  readonly client?: Asker | undefined
   /** Milliseconds; default: as long as a call may take without progress. */
   readonly timeout?: number | undefined
 }
@@ -40,7 +43,7 @@ export function instanceOf(connection: Connection | undefined, caller: Caller): 
 export function ownInstance(
   connection: Connection,
   caller: Caller,
-  { method, signal, timeout }: Waiting,
+  { method, signal, timeout, client }: Waiting,
 ): Promise<Held> | undefined {
   const { instances, plan } = connection
   if (instances === undefined || FOR_ALL.has(method)) return undefined
@@ -53,7 +56,7 @@ export function ownInstance(
       hint: `try again, or raise limits.instances of ${plan.name}`,
       server: plan.name,
     })
-  return inTime(limit, signal, (stop) => instances.hold(key, holder, stop), late)
+  return inTime(limit, signal, (stop) => instances.hold(key, holder, stop, client), late)
 }
 
 /** Does something with the server as it is for somebody. */

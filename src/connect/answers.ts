@@ -56,8 +56,10 @@ export function capabilitiesOf(handlers: Handlers): Record<string, unknown> {
  * What a legacy server is told once and for all callers. Who of them can really be asked shows when it asks; a modern
  * one is told so with each request.
  */
-export function declaredTo(handlers: Handlers): Record<string, unknown> {
-  const relayed = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} }
+export function declaredTo(handlers: Handlers, own = false): Record<string, unknown> {
+  // Whose folders changed is nobody's business but those of a server that is for that client alone.
+  const roots = own ? { listChanged: true } : {}
+  const relayed = { elicitation: { form: {}, url: {} }, sampling: {}, roots }
   return { ...(handlers.relay ? relayed : {}), ...capabilitiesOf(handlers) }
 }
 
@@ -74,7 +76,7 @@ export async function answer(
       case 'ping':
         return { result: {} }
       case 'roots/list':
-        // Asked outside of a call, nobody is there whose folders could be meant.
+        // Asked outside of a call, and of a server that is for all, nobody is there whose folders could be meant.
         return handlers.roots || handlers.relay
           ? { result: { roots: handlers.roots ?? [] } }
           : refused(method)

@@ -18,7 +18,6 @@ import {
 } from '../wire/message.ts'
 import { Addressees, isDoubt, type Meant } from './addressee.ts'
 import { answerBody } from './answer-body.ts'
-import type { Answer } from './answers.ts'
 import type { Given } from './asker.ts'
 import { Deadlines } from './deadlines.ts'
 import { cancelled, overdue } from './given-up.ts'
@@ -39,7 +38,7 @@ export interface Subject {
 }
 
 export interface ChannelEvents {
-  request(message: RequestMessage, respond: (answer: Answer) => void): void
+  request(message: RequestMessage, respond: (given: Given) => void): void
   /** `asker`: whom it concerns, where that can be told. */
   notification(message: NotificationMessage, meant: Meant): void
   /** Something a healthy server does not send. */

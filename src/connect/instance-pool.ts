@@ -4,6 +4,7 @@
 
 import { Fault } from '../base/fault.ts'
 import { type Stop, Stopper } from '../base/stop.ts'
+import type { Asker } from './asker.ts'
 import type { Connection } from './connection.ts'
 import type { ConnectionEvents } from './connection-events.ts'
 import { DRAIN, Gate } from './gate.ts'
@@ -39,6 +40,8 @@ interface Given {
 interface Slot {
   readonly key: string
   readonly holder: Holder
+  /** The clients that it was used for, as far as they have sessions and can be asked. */
+  readonly clients: Map<string, Asker>
   connection: Connection | undefined
   holds: number
   /** Its place among those in use, while somebody holds it. */
@@ -105,10 +108,11 @@ export class InstancePool {
   }
 
   /** The one for somebody. Waits while all that there may be are in use. */
-  async hold(key: string, holder: Holder, signal: Stop): Promise<Held> {
+  async hold(key: string, holder: Holder, signal: Stop, client?: Asker): Promise<Held> {
     const { off, name } = this.#server
     if (off) throw off
     const slot = this.#slotOf(key, holder)
+    if (client) slot.clients.set(client.client, client)
     slot.holds += 1
     clearTimeout(slot.idle)
     try {
@@ -148,6 +152,7 @@ export class InstancePool {
       key,
       // One for an agent is none of the session that needed it first.
       holder: share === 'session' ? holder : { agent: holder.agent },
+      clients: new Map(),
       connection: undefined,
       holds: 0,
       place: undefined,
@@ -188,12 +193,7 @@ export class InstancePool {
       notification: (_, message) => events.notification(server, message, key),
       instance: () => undefined,
     }
-    return this.#make(
-      planOf(server, slot.holder),
-      readOnly(memory),
-      own,
-      Promise.all([after, ...this.#leaving]),
-    )
+    return this.#make(planOf(server, slot), readOnly(memory), own, Promise.all([after, ...this.#leaving]))
   }
 
   /** Ends one that has no place; false when there is none. */
@@ -247,16 +247,21 @@ function gone(server: string): Fault {
 }
 
 /** As the server is, but for one alone, and started when it is needed. */
-function planOf({ plan }: Connection, { agent }: Holder): Plan {
+function planOf({ plan }: Connection, { holder, clients }: Slot): Plan {
   const { accounts } = plan
-  const account = accounts.of(agent)
+  const account = accounts.of(holder.agent)
+  const whose = () => {
+    const [only] = clients.values()
+    return clients.size === 1 && plan.share !== 'process' ? only : undefined
+  }
+  const link: Plan['link'] = async (name) => ({ ...(await plan.link(name)), whose })
   const alone = {
     of: () => undefined,
     assigned: [],
     version: (name: string | undefined) => accounts.version(name),
     signIn: (...given: Parameters<typeof accounts.signIn>) => accounts.signIn(...given),
   }
-  return { ...plan, share: 'process', eager: false, disabled: undefined, account, accounts: alone }
+  return { ...plan, share: 'process', eager: false, disabled: undefined, account, accounts: alone, link }
 }
 
 /** What is remembered of a server is what it lists for all. */

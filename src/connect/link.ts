@@ -15,6 +15,7 @@ import { type List, type ListMethod, listAll, resultOf } from './definitions.ts'
 import { unfinished } from './given-up.ts'
 import { subjectOf } from './habits.ts'
 import { negotiate } from './negotiate.ts'
+import { rootsFrom } from './own-roots.ts'
 import { inTime } from './pause.ts'
 import type { Ask, Form, Receiver } from './pending.ts'
 import type { Diagnosis, OpenTransport } from './transport.ts'
@@ -39,6 +40,8 @@ export interface LinkOptions {
   readonly limit: number
   /** Whether it is for one agent or session alone. */
   readonly own?: boolean | undefined
+  /** The only client that it is for, where there is one. */
+  readonly whose?: (() => Asker | undefined) | undefined
   /** Takes the server's secrets out of a text. */
   readonly scrub: (text: string) => string
   readonly events: LinkEvents
@@ -173,6 +176,11 @@ export class Link {
       : undefined
   }
 
+  /** Tells a server of the older era that the folders of the client that it is for are others now. */
+  rootsChanged(): void {
+    if (this.agreement.era === 'legacy') this.notify('notifications/roots/list_changed')
+  }
+
   notify(method: string, params?: string): void {
     this.#channel.notify(method, params)
   }
@@ -294,7 +302,12 @@ async function attempt(
   const capabilities = capabilitiesOf(handlers)
   const channel = await Channel.open({ server, scrub, own }, open, {
     request: (message, respond) => {
-      void answer(server, message.method, memberValue(message, 'params'), handlers).then(respond)
+      const { method } = message
+      const whose = method === 'roots/list' ? options.whose?.() : undefined
+      const answering = async () =>
+        (whose && (await rootsFrom(whose, message))) ??
+        (await answer(server, method, memberValue(message, 'params'), handlers))
+      void answering().then(respond)
     },
     notification: (message, meant) => {
       const list = changedList(message.method)
@@ -307,7 +320,7 @@ async function attempt(
     closed: events.closed,
   })
   try {
-    const intro = { ...options, client, capabilities, declared: declaredTo(handlers), expected, only }
+    const intro = { ...options, client, capabilities, declared: declaredTo(handlers, own), expected, only }
     const { agreement, held } = await negotiate(channel, server, intro)
     return { channel, agreement, held, capabilities }
   } catch (error) {

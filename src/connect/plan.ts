@@ -37,7 +37,7 @@ export interface PlanContext {
 
 type Opening = Pick<
   LinkOptions,
-  'client' | 'open' | 'fallback' | 'respawn' | 'only' | 'patience' | 'handlers' | 'own' | 'scrub'
+  'client' | 'open' | 'fallback' | 'respawn' | 'only' | 'patience' | 'handlers' | 'own' | 'whose' | 'scrub'
 >
 
 export interface Plan {

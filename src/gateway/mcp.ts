@@ -98,6 +98,10 @@ export class McpEndpoint {
           message.method,
           slice(message, 'params')?.toString(),
         ),
+      rootsChanged: (caller) => {
+        for (const connection of context.manager.connections)
+          if (connection.plan.share !== 'process') instanceOf(connection, caller)?.live?.rootsChanged()
+      },
       gone: (session) => context.manager.endInstances((holder) => holder.session === session),
     }
   }

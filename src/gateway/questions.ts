@@ -45,6 +45,8 @@ export interface Forwarding {
   consent(actor: Actor, server: string, params: string, stop: Stop): Promise<Consented>
   /** Tells a server something, in the instance that somebody's requests go to. */
   tell(server: string, message: NotificationMessage, caller: Caller): void
+  /** The folders of a client are others now. */
+  rootsChanged(caller: Caller): void
   /** The client of a session has gone for good. */
   gone(session: string): void
 }

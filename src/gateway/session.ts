@@ -172,7 +172,9 @@ export class Session implements Hearer {
     else if (message.method === 'notifications/cancelled') {
       const requestId = cancelledBy(message)
       if (requestId !== undefined) this.#running.get(requestId)?.stop.abort()
-    } else if (message.method === 'notifications/progress') {
+    } else if (message.method === 'notifications/roots/list_changed')
+      this.#forwarding.rootsChanged(this.caller)
+    else if (message.method === 'notifications/progress') {
       const { progressToken } = (memberValue(message, 'params') ?? {}) as { progressToken?: unknown }
       for (const question of this.#questions.values())
         if (question.progressToken === progressToken && progressToken !== undefined)

@@ -18,6 +18,7 @@ const AGREED = { version: '2025-11-25', askable: ASKABLE }
 const key = sessionKey('a secret')
 const forwarding: Forwarding = {
   gone: () => undefined,
+  rootsChanged: () => undefined,
   consent: async () => ({ answered: async () => undefined, failed: async () => undefined }),
   tell: () => undefined,
 }

@@ -17,6 +17,7 @@ export const PATIENCE = 600_000
 export const SHORT = 45_000
 const forwarding: Forwarding = {
   gone: () => undefined,
+  rootsChanged: () => undefined,
   consent: async () => ({ answered: async () => undefined, failed: async () => undefined }),
   tell: () => undefined,
 }
