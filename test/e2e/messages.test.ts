@@ -191,7 +191,7 @@ test('[C11] a task is known to who started it alone, at both endpoints', async (
   const whole = await WireClient.open(gateway)
   expect((await start(whole, 'mcp__own__start')).result.task.taskId).toBe('t3')
   expect((await whole.ask('tasks/result', { taskId: 't3' })).result.content[0].text).toBe('t3')
-  expect((await whole.ask('tasks/get', { taskId: 't2' })).error.code).toBe(-32601)
+  expect((await whole.ask('tasks/get', { taskId: 't2' })).error.code).toBe(-32602)
   expect((await ada.ask('tasks/cancel', { taskId: 't1' })).result.status).toBe('cancelled')
   await until(() => heard.ada.of('notifications/tasks/status').length === 2)
   expect((await other.ask('ping')).result).toEqual({})
