@@ -83,9 +83,11 @@ export async function answer(
       case 'sampling/createMessage':
         return handlers.onSampling
           ? { result: await handlers.onSampling({ server, params: given }) }
-          : refused(method)
+          : refused(method, handlers)
       case 'elicitation/create':
-        return handlers.onElicitation ? await elicit(server, given, handlers.onElicitation) : refused(method)
+        return handlers.onElicitation
+          ? await elicit(server, given, handlers.onElicitation)
+          : refused(method, handlers)
       default:
         return refused(method)
     }
@@ -97,8 +99,9 @@ export async function answer(
 
 // --- internal ---
 
-function refused(method: string): Answer {
-  return { error: { code: ERROR.methodNotFound, message: `${method} is not offered here` } }
+function refused(method: string, { relay = false }: Handlers = {}): Answer {
+  const why = relay ? "came outside of a client's call, so there is nobody to ask" : 'is not offered here'
+  return { error: { code: ERROR.methodNotFound, message: `${method} ${why}` } }
 }
 
 async function elicit(
