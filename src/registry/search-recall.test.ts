@@ -38,12 +38,12 @@ function recall(asked: Queries['queries']): number {
   return met.length / asked.length
 }
 
-test('[C4] most queries over a thousand real tools find what is wanted among the first five', () => {
+test('[C4] five of six queries over a thousand real tools find what is wanted among the first five', () => {
   expect(tools.length).toBeGreaterThanOrEqual(500)
   expect(queries.length).toBeGreaterThanOrEqual(200)
-  expect(recall(queries)).toBeGreaterThanOrEqual(0.74)
+  expect(recall(queries)).toBeGreaterThanOrEqual(0.84)
   // Those that nobody looked at while the ranking was tuned.
-  expect(recall(queries.filter(({ held }) => held))).toBeGreaterThanOrEqual(0.71)
+  expect(recall(queries.filter(({ held }) => held))).toBeGreaterThanOrEqual(0.82)
 })
 
 test('the corpus says whose each tool is, and each query wants tools that are there', () => {
@@ -68,5 +68,5 @@ test('a tool is found first by the words of its own name and server', () => {
     const [best] = search.search(`${server} ${name.replaceAll(/[_-]/g, ' ')}`, 1)
     return best?.id === `${server}:${name}`
   })
-  expect(first.length / tools.length).toBeGreaterThanOrEqual(0.93)
+  expect(first.length / tools.length).toBeGreaterThanOrEqual(0.97)
 })

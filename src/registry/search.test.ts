@@ -178,6 +178,24 @@ test('a field that says more about a tool counts more', () => {
   expect(fields.search('invoices').map(({ id }) => id)).toEqual(order)
 })
 
+test('a long description is not held against a name, and of two names the shorter is meant', () => {
+  const tools = new ToolSearch([
+    { id: 'mentioned', server: 's', name: 'watch', description: 'Watch pods' },
+    { id: 'long', server: 's', name: 'list_pods_in_namespace' },
+    { id: 'named', server: 's', name: 'list_pods', description: 'Everything that there is. '.repeat(100) },
+  ])
+  expect(tools.search('pods').map(({ id }) => id)).toEqual(['named', 'long', 'mentioned'])
+})
+
+test('two words find what is written as one', () => {
+  const tools = new ToolSearch([
+    { id: 'back', server: 's', name: 'go_back', description: 'To the page before' },
+    { id: 'version', server: 's', name: 'version_rollback', description: 'To an earlier version' },
+  ])
+  expect(tools.search('roll back to a version')[0]?.id).toBe('version')
+  expect(tools.search('roll back')).toHaveLength(2)
+})
+
 test('equal tools are in the order of their ids, whatever order they came in', () => {
   const same = ['b', 'a', 'd', 'c'].map((id) => ({ id, server: 's', name: 'read' }))
   for (const documents of [same, same.toReversed()])
@@ -202,7 +220,7 @@ test('a query of words that tell nothing still looks for them', () => {
 test('words that are members of every object find nothing and break nothing', () => {
   const odd = new ToolSearch([{ id: '__proto__', server: 'constructor', name: 'toString' }])
   expect(odd.search('constructor').map(({ id }) => id)).toEqual(['__proto__'])
-  expect(search.search('constructor __proto__ hasOwnProperty')).toEqual([])
+  expect(search.search('constructor __proto__ isPrototypeOf')).toEqual([])
 })
 
 test('a long query is searched by its beginning', () => {

@@ -27,14 +27,9 @@ export class ToolSearch {
   readonly #words: readonly string[]
 
   constructor(documents: Iterable<SearchDocument>) {
-    const lengths: number[] = []
-    let total = 0
     for (const document of documents) {
-      const { words, length } = weigh(document)
       const index = this.#ids.push(document.id) - 1
-      lengths.push(length)
-      total += length
-      for (const [word, weight] of words) {
+      for (const [word, weight] of weigh(document)) {
         const posting = this.#postings.get(word)
         if (posting === undefined) this.#postings.set(word, { documents: [index], scores: [weight] })
         else {
@@ -43,8 +38,7 @@ export class ToolSearch {
         }
       }
     }
-    const average = total / Math.max(1, lengths.length)
-    for (const posting of this.#postings.values()) finish(posting, lengths, average)
+    for (const posting of this.#postings.values()) finish(posting, this.#ids.length)
     this.#words = [...this.#postings.keys()].sort()
   }
 
@@ -60,7 +54,7 @@ export class ToolSearch {
       if (sum === 0) continue
       const id = this.#ids[index] ?? ''
       // One tool for all words is better than one that has a single word often.
-      const score = sum * (0.4 + (0.6 * (met[index] ?? 0)) / wanted.length)
+      const score = sum * (ALONE + ((1 - ALONE) * (met[index] ?? 0)) / wanted.length)
       insert(best, { id, score }, limit)
     }
     return best
@@ -71,11 +65,13 @@ export class ToolSearch {
     const all = [...new Set(wordsOf(query.slice(0, MAX_QUERY)))]
     const telling = all.filter((word) => !isEmptyWord(word))
     const words = (telling.length > 0 ? telling : all).slice(0, MAX_WORDS)
+    const joined = this.#joined(query.slice(0, MAX_QUERY))
     // A word that is still being typed has no space behind it.
     const typing = /[\p{L}\p{N}]$/u.test(query) ? words.at(-1) : undefined
     return words.map((word) => {
       const terms = new Map<string, number>()
       if (word === typing) for (const longer of this.#beginning(word)) terms.set(longer, PREFIX)
+      for (const whole of joined.get(word) ?? []) terms.set(whole, JOINED)
       for (const other of otherWords(word)) if (this.#postings.has(other)) terms.set(other, SYNONYM)
       if (this.#postings.has(word)) terms.set(word, 1)
       const meant = terms.size === 0 ? this.#mistyped(word) : undefined
@@ -103,6 +99,20 @@ export class ToolSearch {
       scores[index] = (scores[index] ?? 0) + gain
       met[index] = (met[index] ?? 0) + 1
     }
+  }
+
+  /** Words of the index that are two of the query written as one, by either of the two: roll back is rollback. */
+  #joined(query: string): Map<string, string[]> {
+    const joined = new Map<string, string[]>()
+    const runs = query.match(/[\p{L}\p{N}]+/gu) ?? []
+    for (const [at, run] of runs.entries()) {
+      const next = runs[at + 1]
+      if (next === undefined) break
+      const [whole = ''] = wordsOf(`${run}${next}`.toLowerCase())
+      if (!this.#postings.has(whole)) continue
+      for (const word of wordsOf(`${run} ${next}`)) joined.set(word, [...(joined.get(word) ?? []), whole])
+    }
+    return joined
   }
 
   #beginning(start: string): string[] {
@@ -143,15 +153,23 @@ interface Posting {
 }
 
 // The two constants of BM25: how soon repeating a word stops counting, and how much a long text is held against it.
-const SATURATION = 1.2
-const LENGTH = 0.4
-const NAME = 5
-const TITLE = 3.5
-const SERVER = 2.5
-const DESCRIPTION = 1.5
-const PARAMETER = 0.6
+const SATURATION = 3
+const LENGTH = 0.7
+/** How much rarity counts. In full, a rare word that a text has by chance would outweigh two common ones that are meant. */
+const RARITY = 0.85
+const NAME = 6
+const TITLE = 4
+const SERVER = 3
+const DESCRIPTION = 2
+const PARAMETER = 0.4
+/** As many words as a name and a description may have before they count as long. */
+const SHORT_NAME = 2
+const SHORT_TEXT = 10
+/** What is left to a tool that has one of very many words. */
+const ALONE = 0.2
 const PREFIX = 0.6
 const SYNONYM = 0.5
+const JOINED = 0.5
 const TYPO = 0.7
 const MAX_QUERY = 1000
 const MAX_WORDS = 32
@@ -159,34 +177,28 @@ const MAX_PREFIXED = 64
 /** Of a description; what stands further on is hardly what a tool is for. */
 const MAX_TEXT = 4000
 
-/** How often each word stands in a tool, by the weight of where it stands. */
-function weigh(document: SearchDocument): { words: Map<string, number>; length: number } {
+/** How often each word stands in a tool, by the weight of where it stands. In a longer field each counts for less. */
+function weigh(document: SearchDocument): Map<string, number> {
   const words = new Map<string, number>()
-  let length = 0
-  const field = (text: string | undefined, weight: number): void => {
+  const field = (text: string | undefined, weight: number, short: number): void => {
     if (text === undefined) return
-    for (const word of wordsOf(text.slice(0, MAX_TEXT))) {
-      words.set(word, (words.get(word) ?? 0) + weight)
-      length++
-    }
+    const found = wordsOf(text.slice(0, MAX_TEXT))
+    const each = weight / Math.max(1, 1 - LENGTH + (LENGTH * found.length) / short)
+    for (const word of found) words.set(word, (words.get(word) ?? 0) + each)
   }
-  field(document.name, NAME)
-  field(document.title, TITLE)
-  field(document.server, SERVER)
-  field(document.description, DESCRIPTION)
-  for (const parameter of document.parameters ?? []) field(parameter, PARAMETER)
-  return { words, length }
+  field(document.name, NAME, SHORT_NAME)
+  field(document.title, TITLE, SHORT_NAME)
+  field(document.server, SERVER, Number.POSITIVE_INFINITY)
+  field(document.description, DESCRIPTION, SHORT_TEXT)
+  for (const parameter of document.parameters ?? []) field(parameter, PARAMETER, Number.POSITIVE_INFINITY)
+  return words
 }
 
 /** Weights into scores, now that it is known how rare the word is. */
-function finish({ documents, scores }: Posting, lengths: readonly number[], average: number): void {
-  const rarity = Math.log(1 + (lengths.length - documents.length + 0.5) / (documents.length + 0.5))
-  for (const [at, index] of documents.entries()) {
-    const weight = scores[at] ?? 0
-    const relative = (lengths[index] ?? average) / (average || 1)
-    const held = SATURATION * (1 - LENGTH + LENGTH * relative)
-    scores[at] = (rarity * (weight * (SATURATION + 1))) / (weight + held)
-  }
+function finish({ documents, scores }: Posting, total: number): void {
+  const rarity = Math.log(1 + (total - documents.length + 0.5) / (documents.length + 0.5)) ** RARITY
+  for (const [at, weight] of scores.entries())
+    scores[at] = (rarity * (weight * (SATURATION + 1))) / (weight + SATURATION)
 }
 
 /** Keeps the best so far in order. */

@@ -29,7 +29,9 @@ const alike: string[][] = [
   ['run', 'runs', 'running'],
   ['stop', 'stopped', 'stopping'],
   ['list', 'lists', 'listing', 'listed'],
-  ['delete', 'deleting', 'deleted', 'deletes'],
+  ['delete', 'deleting', 'deleted', 'deletes', 'deletion', 'deletions'],
+  ['deploy', 'deploying', 'deployment', 'deployments'],
+  ['react', 'reaction', 'reactions'],
 ]
 for (const words of alike)
   test(`${words.join(', ')} are one word`, () => {
@@ -37,7 +39,8 @@ for (const words of alike)
   })
 
 test('short words and those that only look like forms stay apart', () => {
-  expect(wordsOf('string status bus access ping')).toEqual(['string', 'status', 'bus', 'access', 'ping'])
+  const words = 'string status bus access ping option version comment payment document'
+  expect(wordsOf(words)).toEqual(words.split(' '))
 })
 
 test('knows words that tell nothing, and other words for common ones', () => {

@@ -27,10 +27,10 @@ export function stem(word: string): string {
   if (word.length > 4 && word.endsWith('ied')) return `${word.slice(0, -3)}y`
   const single = singular(word)
   const bare = single.replace(/(?<=[aeiouy].*)(?:ing|ed)$/, '')
-  if (bare === single || bare.length < 3) return endless(single)
+  if (bare === single || bare.length < 3) return endless(verbOf(single))
   // running, stopped
   const doubled = /([bdfgmnprt])\1$/.test(bare) ? bare.slice(0, -1) : bare
-  return endless(doubled)
+  return endless(verbOf(doubled))
 }
 
 // --- internal ---
@@ -44,8 +44,10 @@ const UNSPACED =
 const MAX_WORD = 64
 
 const EMPTY_WORDS: ReadonlySet<string> = new Set(
-  `a an and are as at be by can do for from how i in into is it its me my need of on or our please so some that the
-   their them then these this to tool us use want we what when which with you your`
+  `a about already also an and another any are as at be been but by can could did different do does for from had has
+   have he her here him his how i if in into is it its just last me more most much my need now of on or other our own
+   please she should so some somebody someone something such than that the their them then there these they this those
+   to too tool us use very want was we were what when where whether which while who whose will with would yes you your`
     .split(/\s+/)
     .map(stem),
 )
@@ -72,6 +74,12 @@ function singular(word: string): string {
   if (word.endsWith('ies')) return `${word.slice(0, -3)}y`
   if (/(?:ch|sh|x|z|ss)es$/.test(word)) return word.slice(0, -2)
   return word.endsWith('s') ? word.slice(0, -1) : word
+}
+
+/** `deployment` is to deploy and `deletion` to delete. What is left is long, so that an option is not to opt. */
+function verbOf(word: string): string {
+  if (word.length > 8 && word.endsWith('ment')) return word.slice(0, -4)
+  return word.length > 7 && word.endsWith('ion') ? word.slice(0, -3) : word
 }
 
 /** `create`, `creating` and `created` differ in the e alone. */
