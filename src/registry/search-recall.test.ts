@@ -42,7 +42,7 @@ test('[C4] five of six queries over a thousand real tools find what is wanted am
   expect(tools.length).toBeGreaterThanOrEqual(500)
   expect(queries.length).toBeGreaterThanOrEqual(200)
   expect(recall(queries)).toBeGreaterThanOrEqual(0.84)
-  // Those that nobody looked at while the ranking was tuned.
+  // A floor, not a promise: docs/surfaces.md says what of the held-out half leaked into the synonyms.
   expect(recall(queries.filter(({ held }) => held))).toBeGreaterThanOrEqual(0.82)
 })
 
