@@ -12,6 +12,8 @@ import type { Turns } from './turns.ts'
 /** Why nobody can tell who is meant. */
 export interface Doubt {
   readonly doubt: string
+  /** Whether time alone takes it away. */
+  readonly passes?: boolean
 }
 
 /** Undefined: this process itself. */
@@ -102,7 +104,7 @@ const so = (why: string): Doubt => ({ doubt: `${why}, so nobody can tell whom th
 const SEVERAL = so('several clients are calling at this moment')
 const BY_ITSELF = so('this server has asked outside of calls before')
 const DOUBTS = {
-  answered: so('a call of another client was answered a moment ago'),
+  answered: { ...so('a call of another client was answered a moment ago'), passes: true },
   'given up': so('another client gave up a call a moment ago, which was not answered'),
 } as const
 const OVER: Doubt = { doubt: 'the request that this question belongs to is over' }

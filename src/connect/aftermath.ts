@@ -2,6 +2,7 @@
 // who called before, and must not be shown to whoever calls next.
 
 import type { Habits } from './habits.ts'
+import { rest } from './pause.ts'
 
 /**
  * Milliseconds for which a question may belong to a call that was answered: a job that was left running asks at once if it
@@ -92,6 +93,11 @@ export class Aftermath {
   /** Whether a question outside of all calls may belong to one that was given up. */
   get excuses(): boolean {
     return performance.now() - this.#gaveUpAt < EXCUSED
+  }
+
+  /** Resolves when no call that has been answered by now can be meant any more. */
+  passed(): Promise<void> {
+    return rest(ANSWERED)
   }
 
   /** A question came that may belong to any of them. */

@@ -254,6 +254,7 @@ export class Channel implements TransportEvents {
   #question(message: RequestMessage, stream: number | undefined): void {
     const { id } = message
     const stop = new Stopper()
+    const isNew = stream === undefined && this.streams && !this.turns.taken
     const meant = message.method === 'ping' ? undefined : this.#addressees.ofQuestion(message, stream)
     this.#asked.set(id, { stop, meant })
     const respond = (given: Given) => {
@@ -261,6 +262,9 @@ export class Channel implements TransportEvents {
       if (!stop.aborted) this.#transport?.send({ body: answerBody(id, given), method: '' })
     }
     if (isDoubt(meant)) {
+      // Nobody took turns yet. Whose it is shows by whose call still waits when the others' time is over.
+      if (isNew && meant.passes)
+        return void this.turns.aftermath.passed().then(() => stop.aborted || this.#question(message, stream))
       respond({ error: { code: ERROR.internal, message: meant.doubt } })
       return
     }

@@ -83,3 +83,13 @@ test('[C11] what such a server asks after its answer is shown to nobody who call
   const events = await (await bob.begin('slow')).end()
   expect(events.of('elicitation/create')).toEqual([])
 })
+
+test('[C1] the first question reaches who waits for it, though another client was answered a moment ago', async () => {
+  const { ada, bob } = await started()
+  await bob.call('slow')
+  const events = await ada.begin('ask', { who: 'Ada' })
+  const { id, params } = await events.find('elicitation/create')
+  expect(params.message).toBe('Ada?')
+  await ada.answer(id, { action: 'accept', content: { name: 'Ada' } })
+  expect((await events.find(1)).result.content[0].text).toBe('Ada: Ada')
+})
