@@ -85,7 +85,7 @@ export class KeptList {
   changed(): void {
     if (this.#known) this.#known = { ...this.#known, changed: true }
     const { course } = this.#question ?? {}
-    if (course?.begun) course.overtaken = true
+    if (course?.begun !== undefined) course.overtaken = true
   }
 
   async get(age: number, signal: Stop | undefined): Promise<Part> {
@@ -99,8 +99,8 @@ export class KeptList {
     if (live === undefined) return this.#last(whyDown(this.#connection))
     if (!live.offers(LISTS[this.#kind].capability)) return { server: name, items: NOTHING, reason: undefined }
     const known = this.#known
-    const isNew = known && known.link === live && !known.changed && performance.now() - known.at < age
-    if (isNew) return known.part
+    const isSame = known && known.link === live && !known.changed && known.changes === this.#changes
+    if (isSame && performance.now() - known.at < age) return known.part
     const { answer, since } = this.#ask(live)
     // Whoever comes while a server hangs does not wait as long again.
     const left = Math.min(until, since + PATIENCE) - performance.now()
@@ -118,6 +118,10 @@ export class KeptList {
     return this.#connection.status().state === 'idle'
   }
 
+  get #changes(): number {
+    return this.#connection.changes(LISTS[this.#kind].capability)
+  }
+
   /** As it was listed the last time. */
   get #items(): readonly Item[] | undefined {
     return this.#known?.part.items ?? this.#before
@@ -130,8 +134,8 @@ export class KeptList {
   /** One question at a time, shared by all who ask; and one more after it when it was overtaken. */
   #ask(link: Link): Question {
     const before = this.#question
-    if (before !== undefined && !before.course.overtaken && before.link === link) return before
-    const course = { begun: false, overtaken: false }
+    if (before !== undefined && !this.#isOvertaken(before.course) && before.link === link) return before
+    const course: Course = { begun: undefined, overtaken: false }
     const begin = () => this.#begin(link, course)
     const answer = before ? before.answer.then(begin) : begin()
     const question = { link, since: performance.now(), answer, course }
@@ -139,11 +143,16 @@ export class KeptList {
     return question
   }
 
+  #isOvertaken({ begun, overtaken }: Course): boolean {
+    return overtaken || (begun !== undefined && begun !== this.#changes)
+  }
+
   async #begin(link: Link, course: Course): Promise<Part> {
-    course.begun = true
+    const changes = this.#changes
+    course.begun = changes
     try {
       const part = await this.#fetch(link)
-      this.#known = { part, link, at: performance.now(), changed: course.overtaken }
+      this.#known = { part, link, at: performance.now(), changes, changed: course.overtaken }
       this.#keep(part)
       return part
     } catch (error) {
@@ -181,6 +190,8 @@ interface Known {
   readonly part: Part
   readonly link: Link
   readonly at: number
+  /** How often it had changed when it was asked for. */
+  readonly changes: number
   /** The server said that it has changed. */
   readonly changed: boolean
 }
@@ -194,7 +205,8 @@ interface Question {
 
 /** What becomes of a question. */
 interface Course {
-  begun: boolean
+  /** How often the list had changed when it was asked for; undefined while it is not. */
+  begun: number | undefined
   /** The list changed while it was under way: the answer may be the old one. */
   overtaken: boolean
 }

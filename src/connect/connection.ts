@@ -137,6 +137,11 @@ export class Connection {
     return !this.plan.filters || this.plan.offers(name) ? this.#list.find(name) : undefined
   }
 
+  /** How often it said that a list changed; it is told to others now and then only. */
+  changes(list: 'resources' | 'prompts'): number {
+    return this.#refresh.count(list)
+  }
+
   /** Whether it lists something that is not offered. */
   get leavesOut(): boolean {
     return this.#list.leavesOut

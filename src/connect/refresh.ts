@@ -20,18 +20,25 @@ export class Refreshes {
   ask(list: ListName): void {
     this.#lists[list].ask()
   }
+
+  /** How often it was asked for so far, whether or not that was told yet. */
+  count(list: ListName): number {
+    return this.#lists[list].count
+  }
 }
 
 class Refresh {
   readonly #fetch: () => Promise<void>
   #running = false
   #again = false
+  count = 0
 
   constructor(fetch: () => Promise<void>) {
     this.#fetch = fetch
   }
 
   ask(): void {
+    this.count += 1
     if (this.#running) this.#again = true
     else void this.#run()
   }
