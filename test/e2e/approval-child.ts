@@ -31,6 +31,7 @@ for (;;)
       await desk.permit(approvedCall(number), { wait: 0 })
       writeSync(SAID, `u ${number}\n`)
     } catch (error) {
-      // Used already: then it asks anew, which nobody answers.
-      if (!(error instanceof Error && 'code' in error && error.code === 'APPROVAL_PENDING')) throw error
+      // Used already: then it asks anew, which nobody answers, until too many are open.
+      const code = error instanceof Error && 'code' in error ? error.code : undefined
+      if (code !== 'APPROVAL_PENDING' && code !== 'APPROVALS_FULL') throw error
     }

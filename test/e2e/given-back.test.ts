@@ -92,6 +92,8 @@ test('[D11] the same through the gateway, for calls and for other requests', asy
   const { result } = await asks('tools/call', { name: 'pid', arguments: {} })
   renameSync(file, `${file}.away`)
   kill(Number(result.content[0].text), 'SIGKILL')
+  // What reaches a process that is about to die was sent: that it is gone must be known.
+  await until(async () => (await asks('tools/call', { name: 'pid', arguments: {} })).result?.isError)
   for (const [method, params] of requests) {
     const failed = await asks(method, params)
     expect(failed.result?.isError ?? failed.error).toBeTruthy()
