@@ -14,7 +14,7 @@ import { WireClient } from './wire-client.ts'
 
 const AGENT = { ...AGENTS.ada, approval: 'always', approver: 'client' }
 const ALLOW = { action: 'accept', content: { decision: 'allow' } }
-const TOOLS = '{ note: ({ text }) => { notes.push(text); return notes } }'
+const TOOLS = '{ note: ({ text }) => { notes.push(text); return [...notes] } }'
 
 interface Person {
   tool(name: string): Promise<Answer>
