@@ -45,9 +45,9 @@ function pass(connection: Connection, link: Link, request: Forwarded, stays: boo
   const { method, params, name, signal, onNotification, asker } = request
   const { timeouts } = connection.plan
   const modern = link.agreement.era === 'modern'
-  const about = modern ? aboutOf(connection, name, params) : { name }
   return link.pass(method, (token) => paramsFor(params, request, modern, token, link), {
-    ...about,
+    name,
+    headers: modern ? headersFor(connection, name, params) : undefined,
     signal,
     idle: stays ? undefined : timeouts.call,
     total: stays ? undefined : timeouts.total,
@@ -57,13 +57,15 @@ function pass(connection: Connection, link: Link, request: Forwarded, stays: boo
 }
 
 /** The headers of a modern request repeat what stands in its body. */
-function aboutOf(connection: Connection, name: string | undefined, params: RawParams) {
+function headersFor(
+  connection: Connection,
+  name: string | undefined,
+  params: RawParams,
+): Record<string, string> | undefined {
   const known = name === undefined ? undefined : connection.tool(name)
-  const headers =
-    known && known.headers.length > 0
-      ? paramHeaderValues(known.headers, param(params, 'arguments'))
-      : undefined
-  return { name, headers }
+  return known && known.headers.length > 0
+    ? paramHeaderValues(known.headers, param(params, 'arguments'))
+    : undefined
 }
 
 /** Precomputed, because most legacy calls come without a `_meta` of their own. */
@@ -101,13 +103,13 @@ function paramsFor(
       params.members.length === 0 ? '' : `${params.bytes.toString('utf8', 1, params.bytes.length - 1)},`
     return `{${inside}"_meta":${silentText(link, told)}}`
   }
-  const wanted = meta?.['progressToken'] === undefined ? {} : { progressToken: token }
+  const wants = meta?.['progressToken'] !== undefined
+  if (from === (modern ? 'modern' : 'legacy') && !wants)
+    return params.members.length === 0 && meta === undefined ? undefined : params.bytes.toString('utf8')
   const passing = from === 'modern' && !modern ? without(meta) : meta
   const own = from === 'legacy' && modern ? metaOf(link, told) : {}
-  const next = { ...passing, ...own, ...wanted }
-  const changed = from !== (modern ? 'modern' : 'legacy') || 'progressToken' in wanted
-  if (changed) return withMeta(params, Object.keys(next).length > 0 ? next : undefined)
-  return params.members.length === 0 && meta === undefined ? undefined : params.bytes.toString('utf8')
+  const next = { ...passing, ...own, ...(wants ? { progressToken: token } : {}) }
+  return withMeta(params, Object.keys(next).length > 0 ? next : undefined)
 }
 
 function without(meta: RawParams['meta']): Record<string, unknown> {

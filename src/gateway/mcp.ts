@@ -117,7 +117,7 @@ export class McpEndpoint {
 
   /** Answers one message. Never throws. */
   async handle(incoming: Incoming): Promise<void> {
-    const { body, reply } = incoming
+    const { actor, scope, headers, body, reply, gone, session } = incoming
     const message = readMessage(body)
     if (message.kind === 'invalid') {
       const code = isJson(body) ? ERROR.invalidRequest : ERROR.parse
@@ -128,9 +128,10 @@ export class McpEndpoint {
     const params = readParams(slice(message, 'params'))
     if (typeof params === 'string')
       return reply.error(message.id, { code: ERROR.invalidParams, message: params }, 400)
-    const modern = claimsModern(incoming.headers, params, LEGACY_VERSIONS)
+    const modern = claimsModern(headers, params, LEGACY_VERSIONS)
     const name = nameIn(message.method, params)
-    const asked = { ...incoming, message, params, name, modern }
+    // Written out, here and below: objects that are put together from others have a shape of their own each time.
+    const asked = { actor, scope, headers, body, reply, gone, session, message, params, name, modern }
     try {
       // The path refuses it, and writes that down.
       if (asked.scope !== undefined && !this.#isThere(asked.actor, asked.scope))
@@ -222,10 +223,10 @@ export class McpEndpoint {
     return scope === undefined ? this.#whole.request(asked) : this.#one.request(asked, scope)
   }
 
-  #legacy(incoming: Asked): Promise<void> | void {
-    const { message, reply, scope, params } = incoming
-    if (message.method === 'initialize') return this.#initialize(incoming)
-    const session = this.#sessionOf(incoming)
+  #legacy(before: Asked): Promise<void> | void {
+    const { actor, scope, headers, body, reply, gone, message, params, name, modern } = before
+    if (message.method === 'initialize') return this.#initialize(before)
+    const session = this.#sessionOf(before)
     if (session === 'gone') return reply.error(message.id, NO_SESSION, 404)
     if (session && reply instanceof HttpReply) reply.keepBy(session)
     if (message.method === 'ping') return reply.result(message.id, {})
@@ -238,7 +239,7 @@ export class McpEndpoint {
       }
       return reply.result(message.id, {})
     }
-    const asked = { ...incoming, session }
+    const asked = { actor, scope, headers, body, reply, gone, session, message, params, name, modern }
     return scope === undefined ? this.#whole.request(asked) : this.#one.request(asked, scope)
   }
 
