@@ -5,6 +5,7 @@ import { Fault } from '../base/fault.ts'
 import { idFirst, locateResult, quickResult, type Splice, spliced, spliceFirst } from './ends.ts'
 import { type Id, idFrom, idText } from './id.ts'
 import { MAX_DEPTH, type Member, scanObject } from './scan.ts'
+import { holds } from './search.ts'
 
 export type { Id } from './id.ts'
 
@@ -93,7 +94,7 @@ export function memberValue(envelope: Envelope, key: string): unknown {
 
 /** Whether a word stands somewhere in a message: a search, so that most messages are never read for it. */
 export function mentions(message: Envelope, word: string): boolean {
-  return textOf(message)?.includes(word) ?? message.bytes.includes(word)
+  return textOf(message)?.includes(word) ?? holds(message.bytes, word)
 }
 
 /** A small answer as text, which is made once. */
