@@ -116,6 +116,8 @@ export class Hub {
       (event) => {
         this.#pins.hear(event)
         this.surfaces.hear(event)
+        if (event.type === 'server-status' && event.status.status === 'connected')
+          this.#context.validators.prepare(this.#manager.find(event.server)?.tools ?? [])
         this.#emit(event)
       },
     )
@@ -296,8 +298,6 @@ export class Hub {
     this.#context.spill.sweep()
     const { start = true } = this.#options
     this.#manager.apply(active, { start: start === true })
-    // While servers start.
-    if (start !== false) this.#context.validators.warm()
     this.#tracing = await loadTracing()
     const { trouble } = this.#context
     try {

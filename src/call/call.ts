@@ -78,7 +78,7 @@ function callAgain(
     if (route === undefined || lane === undefined) return undefined
     const text = args instanceof JsonText ? args.text : JSON.stringify(args ?? {})
     refuseArguments(route.target, args, text)
-    if (!lane.validator.isValid(JSON.parse(text))) return undefined
+    if (!lane.acceptor.isValid(JSON.parse(text))) return undefined
     const reserved = reserve(context, lane.names.agent, route.target, route.tariff, text)
     return reserved instanceof Promise
       ? flyLater(lane, asking, text, options, reserved)

@@ -4,20 +4,23 @@ import { Fault } from '../base/fault.ts'
 import { isRecord } from '../base/record.ts'
 import type { RegisteredTool } from '../registry/registry.ts'
 import type { CallContext } from './context.ts'
-import type { Validator } from './validate.ts'
+import type { Acceptor, Validator } from './validate.ts'
 
-/** Throws what is wrong with them. Waits only when the tool's schema was not compiled before. */
+/** Throws what is wrong with them. Waits only when the tool's schema must be compiled to tell that, and was not before. */
 export function checkArguments(
   { validators, trouble }: Pick<CallContext, 'validators' | 'trouble'>,
   entry: RegisteredTool,
   text: string,
 ): Promise<void> | undefined {
-  const ready = validators.ready(entry.fingerprint)
-  if (ready) {
-    check(ready, entry, text)
+  const { fingerprint, tool } = entry
+  const ready = validators.ready(fingerprint, tool.inputSchema)
+  if (ready && accepts(ready, text)) return undefined
+  const compiled = validators.compiled(fingerprint)
+  if (compiled) {
+    check(compiled, entry, text)
     return undefined
   }
-  return validators.get(entry.fingerprint, entry.tool.inputSchema).then((validator) => {
+  return validators.get(fingerprint, tool.inputSchema).then((validator) => {
     if (validator.flaw !== undefined)
       trouble(`the arguments of ${entry.address} are not checked in full: ${validator.flaw}`)
     check(validator, entry, text)
@@ -32,6 +35,14 @@ export function badArguments(address: string, server: string, problem: string): 
 }
 
 // --- internal ---
+
+function accepts(ready: Acceptor, text: string): boolean {
+  try {
+    return ready.isValid(JSON.parse(text))
+  } catch {
+    return false
+  }
+}
 
 function check(validator: Validator, { address, server }: RegisteredTool, text: string): void {
   const value: unknown = JSON.parse(text)

@@ -144,8 +144,9 @@ function admittedAgain(
     const route = context.views.of(asking.actor).routes.get(`${server}/${name}`)
     if (route?.leave.verdict !== 'allow' || argumentsProblem(argumentBytes(params)) !== undefined)
       return undefined
-    if (!context.validators.ready(route.entry.fingerprint)?.isValid(JSON.parse(text))) return undefined
-    const { connection } = route
+    const { connection, entry } = route
+    const acceptor = context.validators.ready(entry.fingerprint, entry.tool.inputSchema)
+    if (!acceptor?.isValid(JSON.parse(text))) return undefined
     const setting = termsFor(context, asking, target, route.leave, route.tariff, text)
     if (!(setting instanceof Promise)) return { connection, terms: setting, route }
     return setting.then(

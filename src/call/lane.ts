@@ -12,12 +12,12 @@ import type { CallContext } from './context.ts'
 import type { Asking } from './passage.ts'
 import type { Fit } from './result.ts'
 import type { Route } from './route.ts'
-import type { Validator } from './validate.ts'
+import type { Acceptor } from './validate.ts'
 
 export interface Lane {
   readonly context: CallContext
   readonly route: Route
-  readonly validator: Validator
+  readonly acceptor: Acceptor
   readonly recording: Records | undefined
   readonly tracing: Tracing | undefined
   readonly names: Names
@@ -43,8 +43,8 @@ export function laneOf(context: CallContext, asking: Asking, route: Route): Lane
 function newLane(context: CallContext, { actor, surface }: Asking, route: Route): Lane | undefined {
   const { connection, leave, target, entry } = route
   const { plan, live: link, instances } = connection
-  const validator = context.validators.ready(entry.fingerprint)
-  if (leave.verdict !== 'allow' || link === undefined || instances !== undefined || validator === undefined)
+  const acceptor = context.validators.ready(entry.fingerprint, entry.tool.inputSchema)
+  if (leave.verdict !== 'allow' || link === undefined || instances !== undefined || acceptor === undefined)
     return undefined
   // That is run in the context of whoever calls, which only the long way keeps. Of a legacy server nobody knows whom it asks.
   const answers = context.handlers.onElicitation ?? context.handlers.onSampling
@@ -54,7 +54,7 @@ function newLane(context: CallContext, { actor, surface }: Asking, route: Route)
   return {
     context,
     route,
-    validator,
+    acceptor,
     recording: context.recording(),
     tracing: context.tracing(),
     names: new Names(agentOf(actor), server, tool, surface),

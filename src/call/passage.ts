@@ -9,7 +9,7 @@ import type { Records } from '../record/records.ts'
 import { argumentsForRecord, resultForRecord } from '../record/summary.ts'
 import type { CallSpan, Tracing } from '../record/trace.ts'
 import type { Outcome } from '../store/invocation.ts'
-import { type ReplyMessage, slice, textOf } from '../wire/message.ts'
+import { lettersOf, type ReplyMessage, slice } from '../wire/message.ts'
 import type { Target } from './admit.ts'
 import type { CallContext, Surface } from './context.ts'
 
@@ -192,8 +192,8 @@ export class Passage {
  * so it need not be read now.
  */
 export function saidIn({ level }: Records, reply: ReplyMessage): string | undefined {
-  const text = level === 'preview' && reply.kind === 'result' ? textOf(reply) : undefined
-  return text?.includes('"text"') ? text : undefined
+  const letters = level === 'preview' && reply.kind === 'result' ? lettersOf(reply) : undefined
+  return letters?.includes('"text"') ? letters : undefined
 }
 
 export function spanFor(tracing: Tracing, { agent, server, tool }: Names): CallSpan | undefined {

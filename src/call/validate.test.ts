@@ -318,18 +318,22 @@ test('never throws, whatever the schema and the value', async () => {
 
 test('a schema is compiled once, at once for all who ask', async () => {
   const validators = new Validators()
-  expect(validators.ready('a')).toBeUndefined()
+  expect(validators.compiled('a')).toBeUndefined()
   const [one, other] = await Promise.all([validators.get('a', ISSUE), validators.get('a', ISSUE)])
   expect(one).toBe(other)
-  expect(validators.ready('a')).toBe(one)
+  expect(validators.compiled('a')).toBe(one)
   expect(await validators.get('a', {})).toBe(one)
 })
 
 test('the validator that was not used for longest goes when there are too many', async () => {
   const validators = new Validators(3)
   for (const name of ['a', 'b', 'c']) await validators.get(name, { const: name })
-  validators.ready('a')
+  validators.compiled('a')
   await validators.get('d', { const: 'd' })
   expect(validators.size).toBe(3)
-  expect(['a', 'b', 'c', 'd'].filter((name) => validators.ready(name) !== undefined)).toEqual(['a', 'c', 'd'])
+  expect(['a', 'b', 'c', 'd'].filter((name) => validators.compiled(name) !== undefined)).toEqual([
+    'a',
+    'c',
+    'd',
+  ])
 })

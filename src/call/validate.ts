@@ -3,27 +3,41 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { type ArgumentProblem, problemsOf, shown } from './argument-problems.ts'
+import { plainCheck } from './plain-schema.ts'
 import { isTooLarge } from './schema-reading.ts'
 
 export type Checked =
   | { readonly ok: true }
   | { readonly ok: false; readonly problems: readonly ArgumentProblem[] }
 
-export interface Validator {
+/** Says yes for sure; a no may be for whoever knows more to decide. May throw where it cannot be told. */
+export interface Acceptor {
+  isValid(value: unknown): boolean
+}
+
+export interface Validator extends Acceptor {
   /** Why it does not check everything, for people. */
   readonly flaw?: string
   /** Never throws and never changes the value. */
   check(value: unknown): Checked
-  /** The same for whom the problems do not matter. May throw where it cannot be told. */
-  isValid(value: unknown): boolean
+}
+
+type Schema = Readonly<Record<string, unknown>>
+
+interface Kept {
+  readonly acceptor: Acceptor
+  /** There once it was compiled, which a schema of few words need not be while nothing is wrong. */
+  readonly validator: Validator | undefined
+  used: number
 }
 
 /** Validators by the fingerprints of their schemas; the one that was not used for longest goes first. */
 export class Validators {
-  readonly #kept = new Map<string, { readonly validator: Validator; used: number }>()
+  readonly #kept = new Map<string, Kept>()
   #uses = 0
   readonly #coming = new Map<string, Promise<Validator>>()
   readonly #limit: number
+  #isWarm = false
 
   constructor(limit: number = 2000) {
     this.#limit = limit
@@ -34,8 +48,8 @@ export class Validators {
   }
 
   /** The validator of a schema, compiled when it is not there yet. Never rejects. */
-  async get(fingerprint: string, schema: Readonly<Record<string, unknown>>): Promise<Validator> {
-    const known = this.ready(fingerprint)
+  async get(fingerprint: string, schema: Schema): Promise<Validator> {
+    const known = this.compiled(fingerprint)
     if (known !== undefined) return known
     const coming = this.#coming.get(fingerprint) ?? this.#compile(fingerprint, schema)
     this.#coming.set(fingerprint, coming)
@@ -43,25 +57,52 @@ export class Validators {
   }
 
   /** The same without waiting, if it was compiled before. */
-  ready(fingerprint: string): Validator | undefined {
+  compiled(fingerprint: string): Validator | undefined {
+    return this.#find(fingerprint)?.validator
+  }
+
+  /** What says yes without waiting; undefined for a schema that must be compiled first. */
+  ready(fingerprint: string, schema: Schema): Acceptor | undefined {
+    const kept = this.#find(fingerprint)
+    if (kept !== undefined) return kept.acceptor
+    const acceptor = plainAcceptor(schema)
+    if (acceptor) this.#keep(fingerprint, acceptor, undefined)
+    return acceptor
+  }
+
+  /** Loads the compiler while there is time, where a call of one of these tools would have to wait for it. */
+  prepare(tools: Iterable<{ readonly inputSchema: Schema }>): void {
+    if (this.#isWarm) return
+    let left = MOST_LOOKED_AT
+    for (const { inputSchema } of tools) {
+      if (plainAcceptor(inputSchema) === undefined) {
+        this.#isWarm = true
+        void import('./schema-compile.ts').catch(() => undefined)
+        return
+      }
+      left -= 1
+      if (left === 0) return
+    }
+  }
+
+  #find(fingerprint: string): Kept | undefined {
     const kept = this.#kept.get(fingerprint)
     if (kept === undefined) return undefined
     this.#uses += 1
     kept.used = this.#uses
-    return kept.validator
+    return kept
   }
 
-  /** Loads the compiler while there is time; the first call would have to wait for it. */
-  warm(): void {
-    void import('./schema-compile.ts').catch(() => undefined)
+  #keep(fingerprint: string, acceptor: Acceptor, validator: Validator | undefined): void {
+    this.#uses += 1
+    this.#kept.set(fingerprint, { acceptor, validator, used: this.#uses })
+    if (this.#kept.size > this.#limit) this.#letGo()
   }
 
-  async #compile(fingerprint: string, schema: Readonly<Record<string, unknown>>): Promise<Validator> {
+  async #compile(fingerprint: string, schema: Schema): Promise<Validator> {
     const validator = await compiled(schema)
     this.#coming.delete(fingerprint)
-    this.#uses += 1
-    this.#kept.set(fingerprint, { validator, used: this.#uses })
-    if (this.#kept.size > this.#limit) this.#letGo()
+    this.#keep(fingerprint, validator, validator)
     return validator
   }
 
@@ -77,7 +118,15 @@ export class Validators {
 
 const FINE: Checked = { ok: true }
 
-async function compiled(schema: Readonly<Record<string, unknown>>): Promise<Validator> {
+/** Of a server with thousands of tools; of those that it has besides, a first call may wait. */
+const MOST_LOOKED_AT = 200
+
+function plainAcceptor(schema: Schema): Acceptor | undefined {
+  const isValid = isTooLarge(schema) ? undefined : plainCheck(schema)
+  return isValid && { isValid }
+}
+
+async function compiled(schema: Schema): Promise<Validator> {
   try {
     const { compileSchema, TOO_LARGE } = await import('./schema-compile.ts')
     if (isTooLarge(schema)) return unchecked(TOO_LARGE)

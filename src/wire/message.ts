@@ -64,11 +64,11 @@ export const LARGE: number = 64 * 1024
 export function readMessage(bytes: Buffer): Message | Invalid {
   if (!isUtf8(bytes)) return { kind: 'invalid', reason: 'is not valid UTF-8' }
   if (!SPLICE) return sortBytes(bytes)
-  const text = bytes.length <= SMALL ? bytes.toString('utf8') : undefined
-  const first = text === undefined ? null : idFirst(text)
-  if (first !== null) return new UnreadResult(bytes, text, Number(first[1]), first[0].length)
+  const letters = bytes.length <= SMALL ? bytes.toString('latin1') : undefined
+  const first = letters === undefined ? null : idFirst(letters)
+  if (first !== null) return new UnreadResult(bytes, letters, Number(first[1]), first[0].length)
   const located = quickResult(bytes) ?? (bytes.length >= LARGE ? locateResult(bytes) : undefined)
-  if (located !== undefined) return new UnreadResult(bytes, text, located.id, located.splice)
+  if (located !== undefined) return new UnreadResult(bytes, letters, located.id, located.splice)
   return sortBytes(bytes)
 }
 
@@ -94,12 +94,12 @@ export function memberValue(envelope: Envelope, key: string): unknown {
 
 /** Whether a word stands somewhere in a message: a search, so that most messages are never read for it. */
 export function mentions(message: Envelope, word: string): boolean {
-  return textOf(message)?.includes(word) ?? holds(message.bytes, word)
+  return lettersOf(message)?.includes(word) ?? holds(message.bytes, word)
 }
 
-/** A small answer as text, which is made once. */
-export function textOf(message: Envelope): string | undefined {
-  return message instanceof UnreadResult ? message.text : undefined
+/** A small answer as text of one letter for each byte, which is made once. */
+export function lettersOf(message: Envelope): string | undefined {
+  return message instanceof UnreadResult ? message.letters : undefined
 }
 
 /** Whether it is a small result like most: it says neither that a tool failed nor that something is asked first. */
@@ -167,7 +167,10 @@ const BRACE = 0x7b
 /** `BUSBAR_WIRE=parse` builds every answer anew, for when the other way is under suspicion. */
 const SPLICE = process.env['BUSBAR_WIRE'] !== 'parse'
 
-/** Up to here it costs less to make a text once than to search the bytes several times. */
+/**
+ * Up to here it costs less to make a text once than to search the bytes several times. One letter for each byte: all that is
+ * looked for is ASCII, and a text with a single letter beyond Latin-1 takes twice the memory and longer to search.
+ */
 const SMALL = 8 * 1024
 
 /** Words that say more than a result does; any letter of them can be written as an escape. */
@@ -183,17 +186,17 @@ const NESTED = new RegExp(`^(?:[^[{]*[[{]){${MAX_DEPTH}}`)
 class UnreadResult implements ResultMessage {
   readonly kind = 'result'
   readonly bytes: Buffer
-  /** All of it, when it is small. */
-  readonly text: string | undefined
+  /** All of it, when it is small: see `lettersOf`. */
+  readonly letters: string | undefined
   readonly id: Id
   /** How it gets another id; or, for whom that is, the length of what comes before its result: see `spliceFirst`. */
   #splice: Splice | number
   #members: readonly Member[] | undefined
   #isPlain: boolean | undefined
 
-  constructor(bytes: Buffer, text: string | undefined, id: Id, splice: Splice | number) {
+  constructor(bytes: Buffer, letters: string | undefined, id: Id, splice: Splice | number) {
     this.bytes = bytes
-    this.text = text
+    this.letters = letters
     this.id = id
     this.#splice = splice
     this.#members = undefined
@@ -206,18 +209,18 @@ class UnreadResult implements ResultMessage {
   }
 
   get isPlain(): boolean {
-    this.#isPlain ??= this.text !== undefined && !TELLING.test(this.text)
+    this.#isPlain ??= this.letters !== undefined && !TELLING.test(this.letters)
     return this.#isPlain
   }
 
   /** The parser finds what is broken, and a member that should not be there; one that is there twice shows by its name. */
   get isWhole(): boolean {
-    const { text, splice } = this
-    if (text === undefined || !this.isPlain || splice.at !== 'start' || NESTED.test(text)) return false
+    const { letters, splice } = this
+    if (letters === undefined || !this.isPlain || splice.at !== 'start' || NESTED.test(letters)) return false
     MEMBER.lastIndex = splice.end + RESULT.length
-    if (MEMBER.test(text)) return false
+    if (MEMBER.test(letters)) return false
     try {
-      return Object.keys(JSON.parse(text)).length === 3
+      return Object.keys(JSON.parse(letters)).length === 3
     } catch {
       return false
     }

@@ -69,7 +69,8 @@ Examples:
       const { out, signal } = session
       const connection = namedServer(hub, loaded, options.agent, server)
       line.show(`starting ${server}`)
-      hub.context.validators.warm()
+      const cached = connection.tool(tool)
+      if (cached) hub.context.validators.prepare([cached.tool])
       await awake(connection, { method: 'tools/call', signal, timeout })
       const known = connection.tool(tool)?.tool
       const given = await argumentsOf(session, words, known?.inputSchema ?? {}, options)

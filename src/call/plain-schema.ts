@@ -1,0 +1,128 @@
+// The few keywords of JSON Schema that most tools do with, checked directly. It only says yes: what it does not know or
+// does not accept is for the compiler, which also tells what is wrong. Most processes then never load that, and it is as
+// much code as a third of all the rest.
+
+import { isRecord } from '../base/record.ts'
+
+export type Accepts = (value: unknown) => boolean
+
+/** Whether a value fits a schema, for sure; undefined for a schema that says more than is known here. */
+export function plainCheck(schema: unknown): Accepts | undefined {
+  return checkOf(schema, MAX_LEVELS)
+}
+
+// --- internal ---
+
+const ANYTHING: Accepts = () => true
+
+/** Deeper ones are for the compiler, which counts what it looks at. */
+const MAX_LEVELS = 16
+
+/** Keywords that say something about a schema and nothing about a value. */
+const SILENT: ReadonlySet<string> = new Set([
+  ...['$comment', '$schema', 'default', 'deprecated', 'description', 'examples', 'readOnly', 'title'],
+  'writeOnly',
+])
+
+const TYPES: ReadonlyMap<unknown, Accepts> = new Map<unknown, Accepts>([
+  ['string', (value) => typeof value === 'string'],
+  ['number', (value) => typeof value === 'number' && Number.isFinite(value)],
+  ['integer', Number.isInteger],
+  ['boolean', (value) => typeof value === 'boolean'],
+  ['null', (value) => value === null],
+  ['array', Array.isArray],
+  ['object', isRecord],
+])
+
+/** What a keyword asks of a value of its type; of any other value it asks nothing. */
+const LIMITS: ReadonlyMap<string, (limit: number) => Accepts> = new Map<string, (limit: number) => Accepts>([
+  ['minimum', (limit) => (value) => typeof value !== 'number' || value >= limit],
+  ['maximum', (limit) => (value) => typeof value !== 'number' || value <= limit],
+  ['exclusiveMinimum', (limit) => (value) => typeof value !== 'number' || value > limit],
+  ['exclusiveMaximum', (limit) => (value) => typeof value !== 'number' || value < limit],
+  ['minItems', (limit) => (value) => !Array.isArray(value) || value.length >= limit],
+  ['maxItems', (limit) => (value) => !Array.isArray(value) || value.length <= limit],
+])
+
+function checkOf(schema: unknown, levels: number): Accepts | undefined {
+  if (schema === true) return ANYTHING
+  if (!isRecord(schema) || levels === 0) return undefined
+  const checks: Accepts[] = []
+  for (const keyword of Object.keys(schema)) {
+    if (SILENT.has(keyword) || keyword.startsWith('x-')) continue
+    const check = keywordCheck(keyword, schema, levels - 1)
+    if (check === undefined) return undefined
+    checks.push(check)
+  }
+  const [first, ...others] = checks
+  if (first === undefined) return ANYTHING
+  return others.length === 0 ? first : (value) => checks.every((check) => check(value))
+}
+
+function keywordCheck(
+  keyword: string,
+  schema: Readonly<Record<string, unknown>>,
+  levels: number,
+): Accepts | undefined {
+  const said = schema[keyword]
+  switch (keyword) {
+    case 'type':
+      return Array.isArray(said) ? anyOf(said.map((type) => TYPES.get(type))) : TYPES.get(said)
+    case 'enum':
+      return Array.isArray(said) ? oneOf(said) : undefined
+    case 'const':
+      return oneOf([said])
+    case 'anyOf':
+      return Array.isArray(said) ? anyOf(said.map((one) => checkOf(one, levels))) : undefined
+    case 'items':
+      return itemsCheck(checkOf(said, levels))
+    case 'required':
+      return Array.isArray(said) ? requiredCheck(said) : undefined
+    case 'properties':
+      return propertiesCheck(said, schema['additionalProperties'] ?? true, levels)
+    case 'additionalProperties':
+      // Together with the names that it is about, where there are any.
+      return Object.hasOwn(schema, 'properties') ? ANYTHING : propertiesCheck({}, said, levels)
+    default: {
+      const limit = LIMITS.get(keyword)
+      return typeof said === 'number' ? limit?.(said) : undefined
+    }
+  }
+}
+
+function anyOf(checks: readonly (Accepts | undefined)[]): Accepts | undefined {
+  if (checks.length === 0) return undefined
+  const known = checks.filter((check) => check !== undefined)
+  return known.length === checks.length ? (value) => known.some((check) => check(value)) : undefined
+}
+
+/** Of words, numbers and such; what is put together is compared by the compiler. */
+function oneOf(allowed: readonly unknown[]): Accepts | undefined {
+  if (allowed.length === 0 || allowed.some((one) => typeof one === 'object' && one !== null)) return undefined
+  const set = new Set(allowed)
+  return (value) => set.has(value)
+}
+
+function itemsCheck(check: Accepts | undefined): Accepts | undefined {
+  return check && ((value) => !Array.isArray(value) || value.every(check))
+}
+
+function requiredCheck(names: readonly unknown[]): Accepts | undefined {
+  const wanted = names.filter((name) => typeof name === 'string')
+  if (wanted.length < names.length) return undefined
+  return (value) => !isRecord(value) || wanted.every((name) => Object.hasOwn(value, name))
+}
+
+function propertiesCheck(properties: unknown, additional: unknown, levels: number): Accepts | undefined {
+  if (!isRecord(properties)) return undefined
+  const known = new Map<string, Accepts>()
+  for (const name of Object.keys(properties)) {
+    const check = checkOf(properties[name], levels)
+    if (check === undefined) return undefined
+    known.set(name, check)
+  }
+  const others = additional === false ? () => false : checkOf(additional, levels)
+  if (others === undefined) return undefined
+  return (value) =>
+    !isRecord(value) || Object.keys(value).every((name) => (known.get(name) ?? others)(value[name]))
+}
