@@ -1,6 +1,6 @@
 // Behind `npm start`, `npm test` and `npm run check`: installs when needed, builds when stale, then runs. It has no
 // dependencies, so each of them is one command on a fresh clone.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   chmodSync,
@@ -104,38 +104,45 @@ function generate() {
 }
 
 /** Style, types, unused code and unit tests: what a developer runs before every commit. */
-function check() {
+async function check() {
   ensureInstalled()
   ensurePrograms()
-  finish([...checks(), ...vitest('unit')])
+  finish(await Promise.all([checks(), vitest('unit', { BUSBAR_TESTS: 'quick' })]))
 }
 
-function test() {
+async function test() {
   ensureInstalled()
   ensurePrograms()
   for (const suite of ['conformance', 'clients'])
     must(process.execPath, [join(ROOT, 'test', suite, 'install.mjs')])
   ensureBuilt()
-  const published = step('publint', join(BIN, 'publint'), ['--strict'])
-  finish([...checks(), published, ...vitest('unit'), ...vitest('e2e')])
+  const small = await Promise.all([checks(), vitest('unit')])
+  const published = await step('publint', join(BIN, 'publint'), ['--strict'])
+  finish([...small, [published], await vitest('e2e')])
 }
 
-function checks() {
-  return [
-    step('biome', join(BIN, 'biome'), ['check', '--error-on-warnings', '.']),
-    step('tsc', join(BIN, 'tsc'), ['-p', 'tsconfig.json']),
-    step('knip', join(BIN, 'knip'), []),
-  ]
+/** One after the other, beside the unit tests, many of which wait; what each says comes when it ends. */
+async function checks() {
+  const results = []
+  for (const [name, ...args] of [
+    ['biome', 'check', '--error-on-warnings', '.'],
+    ['tsc', '-p', 'tsconfig.json'],
+    ['knip'],
+  ])
+    results.push(await step(name, join(BIN, name), args))
+  return results
 }
 
 /** Runs one kind of tests, a few files at a time (small ones mostly wait), and counts from the report: a run that executed nothing cannot pass. */
-function vitest(project) {
+async function vitest(project, env = {}) {
   const report = join(ROOT, '.tmp', 'vitest.json')
   mkdirSync(join(ROOT, '.tmp'), { recursive: true })
   rmSync(report, { force: true })
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-  const options = ['run', '--project', project, `--maxWorkers=${project === 'unit' ? 3 : 2}`, ...reporters]
-  const { ok } = step(`vitest ${project}`, join(BIN, 'vitest'), options)
+  const options = ['run', '--project', project, '--maxWorkers=2', ...reporters]
+  console.error(`\n— vitest ${project}`)
+  const ok =
+    (await ended(spawn(join(BIN, 'vitest'), options, { ...ASIDE, env: { ...process.env, ...env } }))) === 0
   if (!existsSync(report)) return [{ name: 'vitest', ok: false }]
   const { numPassedTests, numFailedTests, numTotalTests } = JSON.parse(readFileSync(report, 'utf8'))
   const results = [
@@ -147,16 +154,34 @@ function vitest(project) {
   return silent ? [...results, { name: 'vitest: something was skipped or did not run', ok: false }] : results
 }
 
-function finish(results) {
+function finish(parts) {
+  const results = parts.flat()
   const failed = results.filter((result) => !result.ok)
   for (const { name } of failed) if (name !== 'test') console.error(`failed: ${name}`)
   console.log(`${results.length - failed.length} passed, ${failed.length} failed`)
   process.exitCode = failed.length === 0 ? 0 : 1
 }
 
-function step(name, command, args) {
-  console.error(`\n— ${name}`)
-  return { name, ok: run(command, args) === 0 }
+const ASIDE = { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] }
+
+/** Shows what it says in one piece, so that two of them can run at a time. */
+async function step(name, command, args) {
+  const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
+  const said = []
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => said.push(part))
+  const code = await ended(child)
+  console.error(`\n— ${name}\n${Buffer.concat(said)}`)
+  return { name, ok: code === 0 }
+}
+
+function ended(child) {
+  return new Promise((resolve) => {
+    child.on('error', (error) => {
+      console.error(error.message)
+      resolve(1)
+    })
+    child.on('close', (code) => resolve(code ?? 1))
+  })
 }
 
 function must(command, args, stdout = 'inherit') {

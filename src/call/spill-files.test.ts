@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { TestClock } from '../base/test-clock.ts'
+import { tried } from '../base/thorough.ts'
 import { SPILL_BOUNDS, type SpillBounds, SpillFiles } from './spill-files.ts'
 
 function open(bounds: Partial<SpillBounds> = {}) {
@@ -75,7 +76,7 @@ test('pages are cut between characters, and together are the text', () => {
         expect(read).toBe(text)
       },
     ),
-    { numRuns: 200 },
+    { numRuns: tried(200) },
   )
 })
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { stringify } from 'yaml'
+import { tried } from '../base/thorough.ts'
 import { type Document, parseDocument } from './document.ts'
 import { recallYaml } from './document-outline.ts'
 import type { Path } from './edit/change.ts'
@@ -73,10 +74,10 @@ test('what is remembered reads exactly as the parser reads, value by value and l
           expect(again.typed(path)).toBe(plain.typed(path))
       }
     }),
-    { numRuns: 400 },
+    { numRuns: tried(400) },
   )
   // Otherwise the property would hold because nothing was ever remembered.
-  expect(recalled).toBeGreaterThan(100)
+  expect(recalled).toBeGreaterThan(tried(100))
 })
 
 const TEXT = `# ${'x'.repeat(600)}\nservers:\n  a:\n    command: npx\n    env: { TOKEN: "hunter2-secret" }\n`

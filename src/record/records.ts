@@ -70,7 +70,8 @@ export class Records {
     try {
       const folder = join(places.state, 'journal')
       const keeping: Keeping = { level: 'shape', scrub: (text) => text }
-      const summary = (said: string) => resultForRecord(keeping.level, Buffer.from(said, 'latin1'), keeping.scrub)
+      const summary = (said: string) =>
+        resultForRecord(keeping.level, Buffer.from(said, 'latin1'), keeping.scrub)
       const recorder = await Recorder.open({ store, folder, onTrouble: trouble, summary })
       const records = new Records(store, recorder, keeping, trouble, onEnergy)
       await records.adopt(active)

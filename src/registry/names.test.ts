@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { tried } from '../base/thorough.ts'
 import {
   displayName,
   type NamingScheme,
@@ -146,7 +147,7 @@ for (const scheme of SCHEMES) {
       fc.string({ unit: fc.constantFrom('a', 'é', '\ud83c', '日'), minLength: 40, maxLength: 120 }),
       fc.constantFrom(...NASTY),
     )
-    check(scheme, fc.sample(fc.tuple(part, part), { numRuns: 10_000, seed: 7 }))
+    check(scheme, fc.sample(fc.tuple(part, part), { numRuns: tried(10_000), seed: 7 }))
   })
 }
 
@@ -157,7 +158,7 @@ test('no name but a plain one is read as a pair', () => {
       const pair = pairOf(scheme, name)
       if (pair !== undefined) expect(projectedName(scheme, pair.server, pair.tool)).toBe(name)
     }),
-    { numRuns: 5000 },
+    { numRuns: tried(5000) },
   )
   for (const name of OWN_NAMES)
     for (const scheme of SCHEMES) expect(pairOf(scheme, name), name).toBeUndefined()

@@ -1,44 +1,11 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Fault } from '../base/fault.ts'
-import { type Environment, type Places, placesOf } from '../base/places.ts'
+import { EVERY } from '../base/thorough.ts'
 import { describeOwner } from './owners.ts'
-import { type Held, openSecrets, type Secrets } from './secrets.ts'
-
-interface Case {
-  readonly places: Places
-  readonly file: string
-  readonly env: Environment
-  open(env?: Environment): Promise<Secrets>
-}
-
-function fresh(): Case {
-  const home = mkdtempSync(join(tmpdir(), 'busbar-secrets-'))
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
-  const env = { HOME: home, BUSBAR_HOME: join(home, 'busbar') }
-  const places = placesOf(env)
-  const open = (more: Environment = {}) => openSecrets(places, { ...env, ...more })
-  return { places, env, file: join(places.state, 'secrets.json'), open }
-}
-
-/** Changes the file as somebody else would; the next reader must notice, however soon it looks. */
-// biome-ignore lint/suspicious/noExplicitAny: whatever the file holds
-function edit(file: string, change: (content: any) => void): void {
-  const content = JSON.parse(readFileSync(file, 'utf8'))
-  change(content)
-  writeFileSync(file, JSON.stringify(content))
-}
-
-function codeOf(work: () => unknown): string {
-  try {
-    work()
-  } catch (error) {
-    return (error as Fault).code
-  }
-  return 'none'
-}
+import type { Held } from './secrets.ts'
+import { codeOf, edit, fresh } from './testing.ts'
 
 test('keeps, gives back, lists and removes; nothing is made before the first one [C11]', async () => {
   const { open, places, file } = fresh()
@@ -176,7 +143,7 @@ test('no flipped bit ever yields a wrong value, and one in an entry costs that e
       return (error as Fault).code
     }
   }
-  for (let bit = 0; bit < whole.length * 8; bit++) {
+  for (let bit = 0; bit < whole.length * 8; bit += EVERY) {
     const flipped = Buffer.from(whole)
     const at = bit >> 3
     flipped[at] = (flipped[at] ?? 0) ^ (1 << (bit & 7))
@@ -195,59 +162,9 @@ test('no flipped bit ever yields a wrong value, and one in an entry costs that e
     // Nobody repaired it behind our back.
     expect(readFileSync(file).equals(flipped)).toBe(true)
   }
-  expect(seen.get('SECRET_DAMAGED/right')).toBeGreaterThan(500)
-  expect(seen.get('right/SECRET_DAMAGED')).toBeGreaterThan(500)
-  expect(seen.get('SECRETS_LOCKED/SECRETS_LOCKED')).toBeGreaterThan(300)
-})
-
-test('a head that names another key, or an older format, is refused, and nothing is written over it [C11]', async () => {
-  const { open, file, places } = fresh()
-  const secrets = await open({ BUSBAR_PASSPHRASE: 'correct horse' })
-  await secrets.put('secret', 'A', 'a')
-  const whole = readFileSync(file)
-  const changes: [Record<string, unknown>, string][] = [
-    [{ key: 'key-file', salt: undefined }, 'SECRETS_LOCKED'],
-    [{ key: 'keyring', salt: undefined }, 'SECRETS_LOCKED'],
-    [{ salt: Buffer.alloc(16).toString('base64url') }, 'SECRETS_LOCKED'],
-    [{ id: '0000000000000000' }, 'SECRETS_LOCKED'],
-    [{ format: 0 }, 'STATE_REFUSED'],
-    [{ format: 2 }, 'STORE_NEWER'],
-    [{ key: 'none' }, 'STATE_REFUSED'],
-  ]
-  for (const [change, code] of changes) {
-    edit(file, ({ head }) => Object.assign(head, change))
-    const changed = readFileSync(file)
-    expect(codeOf(() => secrets.get('secret', 'A'))).toBe(code)
-    await expect(secrets.put('secret', 'B', 'b')).rejects.toMatchObject({ code })
-    await expect(secrets.protect('key-file')).rejects.toMatchObject({ code })
-    expect(readFileSync(file).equals(changed)).toBe(true)
-    writeFileSync(file, whole)
-  }
-  expect(secrets.get('secret', 'A')?.value).toBe('a')
-  expect(readdirSync(places.config).filter((it) => it.endsWith('.key'))).toEqual([])
-})
-
-test('a passphrase opens the file, from the environment or a file, however its letters are written; another does not', async () => {
-  const { open, env, places } = fresh()
-  const secrets = await open({ BUSBAR_PASSPHRASE: 'gr\u00fcn' })
-  await secrets.put('secret', 'A', 'a')
-  expect(secrets.protection).toBe('passphrase')
-  const given = join(env['HOME'] ?? '', 'passphrase')
-  writeFileSync(given, 'gru\u0308n\n')
-  const same = await openSecrets(places, { ...env, BUSBAR_PASSPHRASE_FILE: given })
-  expect(same.get('secret', 'A')?.value).toBe('a')
-  const other = await open({ BUSBAR_PASSPHRASE: 'blau' })
-  expect(() => other.get('secret', 'A')).toThrow(/made with another key/)
-  const none = await open()
-  expect(() => none.get('secret', 'A')).toThrow(/none is given/)
-  await expect(none.put('secret', 'A', 'b')).rejects.toMatchObject({ code: 'SECRETS_LOCKED' })
-  // The right one is found when somebody opens the secrets again.
-  const late = join(env['HOME'] ?? '', 'late')
-  writeFileSync(late, 'wrong')
-  const first = await open({ BUSBAR_PASSPHRASE_FILE: late })
-  expect(() => first.get('secret', 'A')).toThrow(/another key/)
-  writeFileSync(late, 'gr\u00fcn')
-  expect((await open({ BUSBAR_PASSPHRASE_FILE: late })).get('secret', 'A')?.value).toBe('a')
+  expect(seen.get('SECRET_DAMAGED/right')).toBeGreaterThan(500 / EVERY)
+  expect(seen.get('right/SECRET_DAMAGED')).toBeGreaterThan(500 / EVERY)
+  expect(seen.get('SECRETS_LOCKED/SECRETS_LOCKED')).toBeGreaterThan(300 / EVERY)
 })
 
 test('a key file that is gone, readable by others or of another file is a clear fault, and found again when put right', async () => {
@@ -273,30 +190,6 @@ test('a key file that is gone, readable by others or of another file is a clear 
   expect(() => wrong.get('secret', 'A')).toThrow(/another key/)
   writeFileSync(key, text)
   expect((await again(3)).get('secret', 'A')?.value).toBe('a')
-})
-
-test('moves to another key and back, seen by whoever has it open; the old key goes, versions stay', async () => {
-  const { open, places } = fresh()
-  const PASSPHRASE = { BUSBAR_PASSPHRASE: 'pass' }
-  const keys = () => readdirSync(places.config).filter((it) => it.endsWith('.key'))
-  const mover = await open(PASSPHRASE)
-  const version = await mover.put('secret', 'A', 'a')
-  const reader = await open({ ...PASSPHRASE, XDG_RUNTIME_DIR: '/nowhere' })
-  expect(reader.get('secret', 'A')?.value).toBe('a')
-  expect(await mover.protect('key-file')).toBeUndefined()
-  expect(keys()).toHaveLength(1)
-  expect(reader.get('secret', 'A')).toEqual({ value: 'a', version })
-  const before = keys()
-  await mover.protect('key-file')
-  expect(keys()).toHaveLength(1)
-  expect(keys()).not.toEqual(before)
-  await mover.protect('passphrase')
-  expect(keys()).toEqual([])
-  expect(reader.get('secret', 'A')).toEqual({ value: 'a', version })
-  await mover.protect('passphrase', 'another')
-  expect(() => reader.get('secret', 'A')).toThrow(/another key/)
-  await expect(mover.protect('keyring')).rejects.toMatchObject({ code: 'SECRETS_LOCKED' })
-  expect((await open({ BUSBAR_PASSPHRASE: 'another' })).get('secret', 'A')?.value).toBe('a')
 })
 
 test('a damaged entry stops the move to another key, and nothing changes', async () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
+import { tried } from '../base/thorough.ts'
 import { idOfCut } from './ends.ts'
 import {
   errorOf,
@@ -83,7 +84,7 @@ for (const wire of wires) {
   test(`[B6] gives an answer another id and changes nothing else, ${wire[0]}`, () => {
     fc.assert(
       fc.property(messageText, newId, (text, id) => checkIds(text, id, wire)),
-      { numRuns: 1500 },
+      { numRuns: tried(1500) },
     )
   })
 
@@ -106,7 +107,7 @@ test('says of every message what whoever reads all of it says', () => {
       else expect(withoutBytes(message)).toEqual(withoutBytes(full))
       if (full.kind !== 'invalid') expect(parsed(text)).toBeDefined()
     }),
-    { numRuns: 2000 },
+    { numRuns: tried(2000) },
   )
 })
 
@@ -269,9 +270,9 @@ test('[B6] what is told to be whole or plain at little cost is so for whoever re
       expect(message.members.map(({ key }) => key)).toEqual(['jsonrpc', 'id', 'result'])
       expect(typeof memberValue(message, 'result')).toBe('object')
     }),
-    { numRuns: 3000 },
+    { numRuns: tried(3000) },
   )
-  expect(whole).toBeGreaterThan(100)
+  expect(whole).toBeGreaterThan(tried(100))
 })
 
 /** Each with whether it is plain, and whether it is whole. */
@@ -338,7 +339,7 @@ test('never throws, whatever comes in', () => {
       }
       for (const piece of pieces(broken, at)) idOfCut(piece, piece)
     }),
-    { numRuns: 600 },
+    { numRuns: tried(600) },
   )
-  expect(frames).toBeGreaterThan(100_000)
+  expect(frames).toBeGreaterThan(tried(100_000))
 })

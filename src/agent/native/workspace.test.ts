@@ -18,6 +18,7 @@ import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Fault } from '../../base/fault.ts'
+import { tried } from '../../base/thorough.ts'
 import type { NativeTool } from '../../registry/native.ts'
 import { workspaceTools } from './tools.ts'
 
@@ -155,7 +156,7 @@ test('[E2] no path leads out, whatever it is made of', async () => {
       expect(readdirSync(outside)).toEqual(['only-outside', 'secret.txt'])
       expect(readdirSync(base).sort()).toEqual(['work', 'work-outside'])
     }),
-    { numRuns: 300 },
+    { numRuns: tried(300) },
   )
 })
 
@@ -169,7 +170,11 @@ test('[E2] a folder that turns into a link again and again never leads out', asy
   try {
     let harmless = 0
     let refused = 0
-    for (let round = 0; round < 2000 && !(round > 300 && harmless > 20 && refused > 20); round++) {
+    for (
+      let round = 0;
+      round < tried(2000) && !(round > tried(300) && harmless > 20 && refused > 20);
+      round++
+    ) {
       for (const [name, args] of [
         ['read_file', { path: 'turning/secret.txt' }],
         ['read_file', { path: 'turning' }],

@@ -12,6 +12,7 @@ import {
 } from '../../../test/servers/models/answers.ts'
 import { type ModelEndpoint, type Script, startModels } from '../../../test/servers/models/endpoint.ts'
 import type { Fault } from '../../base/fault.ts'
+import { tried } from '../../base/thorough.ts'
 import type { ModelEvent, ModelRequest } from '../model.ts'
 import type { ModelChoice } from './choose.ts'
 import { type ProviderTerms, providerModel } from './provider-model.ts'
@@ -293,7 +294,7 @@ for (const provider of ['anthropic', 'openai'] as const) {
           expect(given).toEqual(args.map((each) => JSON.stringify(each)))
         },
       ),
-      { numRuns: 60 },
+      { numRuns: tried(60) },
     )
   })
 

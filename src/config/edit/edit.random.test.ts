@@ -5,6 +5,7 @@ import { createScanner, findNodeAtLocation, parseTree } from 'jsonc-parser'
 import { expect, test } from 'vitest'
 import { Document, isMap, isNode, isPair, isSeq, parseDocument, type Scalar, visit } from 'yaml'
 import { Fault } from '../../base/fault.ts'
+import { tried } from '../../base/thorough.ts'
 import { applyChange } from './apply.ts'
 import type { Change, Path } from './change.ts'
 import { editText } from './edit.ts'
@@ -17,7 +18,7 @@ interface File {
 
 // The suite repeats the same examples; a run with EDIT_RUNS looks for new ones.
 const runs = process.env['EDIT_RUNS']
-const settings = runs === undefined ? { numRuns: 500, seed: 20 } : { numRuns: Number(runs) }
+const settings = runs === undefined ? { numRuns: tried(500), seed: 20 } : { numRuns: Number(runs) }
 const timeout = 20_000 + settings.numRuns * 50
 
 // --- data ---
