@@ -113,12 +113,21 @@ async function check() {
 async function test() {
   ensureInstalled()
   ensurePrograms()
-  for (const suite of ['conformance', 'clients'])
-    must(process.execPath, [join(ROOT, 'test', suite, 'install.mjs')])
+  const installing = clientsInstalled()
+  const small = await Promise.all([checks(), vitest('unit'), installing])
+  // Half of the large ones would fail for that alone.
+  if ((await installing).some(({ ok }) => !ok)) return finish(small)
   ensureBuilt()
-  const small = await Promise.all([checks(), vitest('unit')])
   const published = await step('publint', join(BIN, 'publint'), ['--strict'])
   finish([...small, [published], await vitest('e2e')])
+}
+
+/** What others wrote and only the large tests need, fetched while the small ones run. */
+async function clientsInstalled() {
+  const results = []
+  for (const suite of ['conformance', 'clients'])
+    results.push(await step(`install ${suite}`, process.execPath, [join(ROOT, 'test', suite, 'install.mjs')]))
+  return results
 }
 
 /** One after the other, beside the unit tests, many of which wait; what each says comes when it ends. */
@@ -133,13 +142,13 @@ async function checks() {
   return results
 }
 
-/** Runs one kind of tests, a few files at a time (small ones mostly wait), and counts from the report: a run that executed nothing cannot pass. */
+/** Runs one kind of tests, a few files at a time (large ones often wait), and counts from the report: a run that executed nothing cannot pass. */
 async function vitest(project, env = {}) {
   const report = join(ROOT, '.tmp', 'vitest.json')
   mkdirSync(join(ROOT, '.tmp'), { recursive: true })
   rmSync(report, { force: true })
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-  const options = ['run', '--project', project, '--maxWorkers=2', ...reporters]
+  const options = ['run', '--project', project, `--maxWorkers=${project === 'unit' ? 2 : 3}`, ...reporters]
   console.error(`\n— vitest ${project}`)
   const ok =
     (await ended(spawn(join(BIN, 'vitest'), options, { ...ASIDE, env: { ...process.env, ...env } }))) === 0

@@ -38,7 +38,8 @@ export function badArguments(address: string, server: string, problem: string): 
 
 function accepts(ready: Acceptor, text: string): boolean {
   try {
-    return ready.isValid(JSON.parse(text))
+    const value: unknown = JSON.parse(text)
+    return ready.isValid(value) || (text.includes('null') && ready.isValid(withoutNulls(value)))
   } catch {
     return false
   }
@@ -47,12 +48,12 @@ function accepts(ready: Acceptor, text: string): boolean {
 function check(validator: Validator, { address, server }: RegisteredTool, text: string): void {
   const value: unknown = JSON.parse(text)
   const checked = validator.check(value)
-  // Models write null for what they leave out. The server gets it as it was written and has the last word.
   if (checked.ok || (text.includes('null') && validator.check(withoutNulls(value)).ok)) return
   const problems = checked.problems.map(({ path, message }) => (path === '' ? message : `${path} ${message}`))
   throw badArguments(address, server, problems.join('; '))
 }
 
+/** Models write null for what they leave out. The server gets it as it was written and has the last word. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (!isRecord(value)) return value

@@ -81,7 +81,7 @@ export const TASKS: readonly Task[] = [
   },
 ]
 
-export const everything: object = { command: process.execPath, args: [program('everything')] }
+const everything: object = { command: process.execPath, args: [program('everything')] }
 
 /** Two servers as processes of the gateway, and one that listens and speaks both eras. */
 export async function realServers(sandbox: Sandbox): Promise<Record<string, object>> {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, expect, test } from 'vitest'
 import { place } from '../e2e/hub.ts'
-import { everything, realServers, startGateway, TASKS, type Task, TOKEN } from './behind.ts'
+import { realServers, startGateway, TASKS, type Task, TOKEN } from './behind.ts'
 import { type Driven, drive, type Kind, type Outcome } from './driven.ts'
 import { ENDPOINTS, KINDS } from './kinds.ts'
 
@@ -17,51 +17,41 @@ beforeAll(async () => {
 
 for (const endpoint of ENDPOINTS)
   for (const kind of KINDS) {
-    test(`[C1][C12] ${kind.name} lists, calls and reads through ${endpoint.name}`, {
+    test(`[C1][C12][D16] ${kind.name} lists, calls and reads through ${endpoint.name}, and goes on when the gateway was restarted`, {
       timeout: TIMEOUT,
     }, async () => {
       const { sandbox } = place()
-      const { url } = await startGateway(sandbox, await realServers(sandbox))
+      const servers = await realServers(sandbox)
+      const first = await startGateway(sandbox, servers)
       const connected = new Map<string, Driven>()
-      for (const task of TASKS) {
-        if (!able(kind, task)) continue
-        const path = endpoint.path(task.server)
-        const target = { url: url + path, token: TOKEN, folder: sandbox.path('client') }
+      const clientFor = async (server: string) => {
+        const path = endpoint.path(server)
+        const target = { url: first.url + path, token: TOKEN, folder: sandbox.path('client') }
         const client = connected.get(path) ?? (await drive(kind, target))
         connected.set(path, client)
+        return client
+      }
+      for (const task of TASKS) {
+        if (!able(kind, task)) continue
+        const client = await clientFor(task.server)
         if (kind.version !== undefined) expect(client.version).toBe(kind.version)
         const { server, expected, ...step } = task
         const name = step.name === undefined ? {} : { name: endpoint.named(server, step.name) }
         check(task, endpoint.named(server, expected), await client.perform({ ...step, ...name }))
       }
-      for (const client of connected.values()) await client.close()
-    })
-
-    test(`[D16] ${kind.name} goes on through ${endpoint.name} when the gateway was restarted`, {
-      timeout: TIMEOUT,
-    }, async () => {
-      const { sandbox } = place()
-      const servers = { everything }
-      const first = await startGateway(sandbox, servers)
-      const target = {
-        url: first.url + endpoint.path('everything'),
-        token: TOKEN,
-        folder: sandbox.path('client'),
-      }
-      const client = await drive(kind, target)
-      const echo = (message: string) => ({
-        do: 'call' as const,
-        name: endpoint.named('everything', 'echo'),
-        arguments: { message },
-      })
-      expect(await client.perform(echo('before'))).toEqual({ value: 'Echo: before' })
       await first.end('SIGTERM')
       await startGateway(sandbox, servers, Number(new URL(first.url).port))
-      expect(await client.perform(echo('after'))).toEqual({ value: 'Echo: after' })
+      const client = await clientFor('everything')
+      const echo = {
+        do: 'call' as const,
+        name: endpoint.named('everything', 'echo'),
+        arguments: { message: 'after' },
+      }
+      expect(await client.perform(echo)).toEqual({ value: 'Echo: after' })
       expect(await client.perform({ do: 'tools' })).toEqual({
         value: expect.arrayContaining([endpoint.named('everything', 'get-sum')]),
       })
-      await client.close()
+      for (const client of connected.values()) await client.close()
     })
   }
 

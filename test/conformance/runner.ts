@@ -123,6 +123,8 @@ function suite(args: string[], deadlineMs: number): Promise<{ code: number | nul
   return new Promise((resolve, reject) => {
     const child = spawn(harnessNode(), [join(SUITE, 'dist', 'index.js'), ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
+      // It is started anew for each scenario of a client, and keeps what it compiled.
+      env: { ...process.env, NODE_COMPILE_CACHE: join(PACKAGES, '.compiled') },
     })
     const deadline = setTimeout(() => child.kill('SIGKILL'), deadlineMs)
     let output = ''

@@ -27,7 +27,7 @@ async function bench(sandbox: Sandbox, ...args: string[]): Promise<string> {
 test('[C9] the benchmark shows what connecting and calling cost beside the floor', {
   timeout: 180_000,
 }, async () => {
-  const only = ['--only', 'calls,large,library', '--reps', '1', '--calls', '500']
+  const only = ['--only', 'calls,large,library', '--reps', '1', '--calls', '100']
   const { results } = JSON.parse(await bench(new Sandbox(), ...only, '--json'))
   const columns = (name: string, key: string) =>
     results

@@ -13,7 +13,9 @@ export async function connect({ url, token, folder }) {
   const busbar = { baseUrl: url, headers: { Authorization: 'Bearer ${BUSBAR_TOKEN}' } }
   writeFileSync(config, JSON.stringify({ mcpServers: { busbar }, imports: [] }))
   // It looks for other programs' configurations below the home.
-  const env = { PATH: '', HOME: folder, BUSBAR_TOKEN: token, MCPORTER_OAUTH_NO_BROWSER: '1' }
+  const { NODE_COMPILE_CACHE } = process.env
+  const quiet = { PATH: '', MCPORTER_OAUTH_NO_BROWSER: '1' }
+  const env = { ...quiet, HOME: folder, BUSBAR_TOKEN: token, NODE_COMPILE_CACHE }
   const run = async (...args) => {
     const words = [PROGRAM, '--config', config, ...args, '--no-oauth']
     return (await promisify(execFile)(process.execPath, words, { env, cwd: folder })).stdout
