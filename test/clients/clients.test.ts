@@ -26,7 +26,11 @@ for (const endpoint of ENDPOINTS)
       const connected = new Map<string, Driven>()
       const clientFor = async (server: string) => {
         const path = endpoint.path(server)
-        const target = { url: first.url + path, token: TOKEN, folder: sandbox.path('client') }
+        const target = {
+          url: first.url + path,
+          token: TOKEN,
+          folder: sandbox.path(`client-${connected.size}`),
+        }
         const client = connected.get(path) ?? (await drive(kind, target))
         connected.set(path, client)
         return client
