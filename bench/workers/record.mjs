@@ -10,10 +10,16 @@ const WARM = 10_000
 const ARGUMENTS = JSON.stringify({ owner: 'example', repository: 'busbar', number: 12 })
 const END = { duration: 12.345, outcome: 'ok', energy: 0.25, resultBytes: 200, result: 'x'.repeat(200) }
 
-const { openStore, Recorder } = await fromSources(folder, {
+const { Names, openStore, Recorder } = await fromSources(folder, {
+  Names: 'record/names.ts',
   openStore: 'store/open.ts',
   Recorder: 'record/recorder.ts',
 })
+// As in real use, one for all calls of a tool.
+const NAMES = Array.from(
+  { length: 20 },
+  (_, number) => new Names('cto', `server${number % 5}`, `tool${number}`, 'gateway'),
+)
 const onTrouble = (message) => console.error(message)
 const store = await openStore({ file: join(folder, 'busbar.db'), sealKey: 'k'.repeat(32), onTrouble })
 const recorder = await Recorder.open({ store, folder: join(folder, 'journals'), onTrouble })
@@ -22,7 +28,7 @@ const WAYS = {
   /** Rows alone, without what makes them survive a kill. */
   async append(count) {
     for (let done = 0; done < count; done += 100)
-      await store.invocations.append(Array.from({ length: 100 }, () => ({ ...start(), ...END })))
+      await store.invocations.append(Array.from({ length: 100 }, row))
   },
   together: (count) => recorded(count, 32),
   alone: (count) => recorded(count, 1),
@@ -39,6 +45,12 @@ if (!ok) throw new Error('the record is broken')
 console.log(JSON.stringify({ wall, cost: (user + system) / CALLS }))
 await recorder.close()
 await store.close()
+
+function row() {
+  const { names, ...rest } = start()
+  const { agent, server, tool, surface } = names
+  return { ...rest, agent, server, tool, surface, ...END }
+}
 
 /** Calls that begin and end together, waited for as the path of a call does, until their rows are in the store. */
 async function recorded(count, together) {
@@ -57,10 +69,7 @@ function start() {
   const { number } = start
   return {
     id: `0190a1b2-c3d4-7e5f-8a9b-${String(number).padStart(12, '0')}`,
-    agent: 'cto',
-    server: `server${number % 5}`,
-    tool: `tool${number % 20}`,
-    surface: 'gateway',
+    names: NAMES[number % NAMES.length],
     startedAt: 1_790_000_000_000 + number,
     requestBytes: ARGUMENTS.length,
     arguments: ARGUMENTS,
