@@ -17,7 +17,8 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const BIN = join(ROOT, 'node_modules', '.bin')
-const TASKS = { start, test, check, build, generate }
+/** `built` is `build` only where something changed. */
+const TASKS = { start, test, check, build, built: ensureBuilt, generate }
 
 function ensureInstalled() {
   const stamp = join(ROOT, 'node_modules', '.busbar-install')
@@ -117,7 +118,8 @@ async function test() {
   const small = await Promise.all([checks(), vitest('unit'), installing])
   // Half of the large ones would fail for that alone.
   if ((await installing).some(({ ok }) => !ok)) return finish(small)
-  ensureBuilt()
+  const built = await step('build', process.execPath, [fileURLToPath(import.meta.url), 'built'])
+  if (!built.ok) return finish([...small, [built]])
   const published = await step('publint', join(BIN, 'publint'), ['--strict'])
   finish([...small, [published], await vitest('e2e')])
 }
@@ -153,7 +155,9 @@ async function vitest(project, env = {}) {
   const ok =
     (await ended(spawn(join(BIN, 'vitest'), options, { ...ASIDE, env: { ...process.env, ...env } }))) === 0
   if (!existsSync(report)) return [{ name: 'vitest', ok: false }]
-  const { numPassedTests, numFailedTests, numTotalTests } = JSON.parse(readFileSync(report, 'utf8'))
+  const counts = reported(report)
+  if (counts === undefined) return [{ name: `vitest ${project}: its report is not whole`, ok: false }]
+  const { numPassedTests, numFailedTests, numTotalTests } = counts
   const results = [
     ...Array.from({ length: numPassedTests }, () => ({ name: 'test', ok: true })),
     ...Array.from({ length: numFailedTests }, () => ({ name: 'test', ok: false })),
@@ -161,6 +165,14 @@ async function vitest(project, env = {}) {
   // A file that does not load, a skipped test or an unhandled error fails the run without a failed test.
   const silent = numTotalTests !== numPassedTests + numFailedTests || (!ok && numFailedTests === 0)
   return silent ? [...results, { name: 'vitest: something was skipped or did not run', ok: false }] : results
+}
+
+function reported(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    return undefined
+  }
 }
 
 function finish(parts) {

@@ -13,13 +13,13 @@ export function checkArguments(
   text: string,
 ): Promise<void> | undefined {
   const { fingerprint, tool } = entry
-  const ready = validators.ready(fingerprint, tool.inputSchema)
-  if (ready && accepts(ready, text)) return undefined
   const compiled = validators.compiled(fingerprint)
   if (compiled) {
     check(compiled, entry, text)
     return undefined
   }
+  const ready = validators.ready(fingerprint, tool.inputSchema)
+  if (ready && accepts(ready, text)) return undefined
   return validators.get(fingerprint, tool.inputSchema).then((validator) => {
     if (validator.flaw !== undefined)
       trouble(`the arguments of ${entry.address} are not checked in full: ${validator.flaw}`)

@@ -57,6 +57,8 @@ const more = fc.constantFrom<Schema>(
   { patternProperties: { '^a': false } },
   { properties: { a: false } },
   { type: 'text' },
+  // The compiler passes over it, and so it is one name too many.
+  JSON.parse('{ "properties": { "__proto__": { "type": "string" } }, "additionalProperties": false }'),
 )
 
 const { schema } = fc.letrec<{ schema: Schema }>((tie) => {
@@ -100,13 +102,11 @@ test('it says yes where the compiler does, and nowhere else', async () => {
       if (check === undefined) return
       known += 1
       const isFine = await compilerSays(schema, value)
-      // A name that no program should have is left to the compiler, which does not look at what stands under it.
-      if (JSON.stringify(schema).includes('__proto__')) expect(check(value) && !isFine).toBe(false)
-      else expect(check(value)).toBe(isFine)
+      expect(check(value)).toBe(isFine)
     }),
     { numRuns: tried(1500) },
   )
-  expect(known).toBeGreaterThan(tried(900))
+  expect(known).toBeGreaterThan(tried(600))
 })
 
 test('it never says yes where the compiler says no, whatever else a schema says', async () => {
@@ -131,4 +131,12 @@ test('a schema that says more than it knows is left alone, however deep that sta
   let deep: Schema = { type: 'string' }
   for (let level = 0; level < 30; level += 1) deep = { items: deep }
   expect(plainCheck(deep)).toBeUndefined()
+})
+
+test('a schema of very many checks is left alone, as by the compiler', () => {
+  const words = (count: number) => ({
+    items: { anyOf: Array.from({ length: count }, (_, at) => ({ const: at })) },
+  })
+  expect(plainCheck(words(300))?.([299])).toBe(true)
+  expect(plainCheck(words(500))).toBeUndefined()
 })

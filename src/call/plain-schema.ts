@@ -8,15 +8,22 @@ export type Accepts = (value: unknown) => boolean
 
 /** Whether a value fits a schema, for sure; undefined for a schema that says more than is known here. */
 export function plainCheck(schema: unknown): Accepts | undefined {
-  return checkOf(schema, MAX_LEVELS)
+  return checkOf(schema, { levels: MAX_LEVELS, budget: { checks: MAX_CHECKS } })
 }
 
 // --- internal ---
 
 const ANYTHING: Accepts = () => true
 
-/** Deeper ones are for the compiler, which counts what it looks at. */
+/** Deeper and larger ones are for the compiler, which has the same limit: each check may be made for each part of a value. */
 const MAX_LEVELS = 16
+const MAX_CHECKS = 400
+
+interface Room {
+  readonly levels: number
+  /** One for all of a schema. */
+  readonly budget: { checks: number }
+}
 
 /** Keywords that say something about a schema and nothing about a value. */
 const SILENT: ReadonlySet<string> = new Set([
@@ -44,13 +51,15 @@ const LIMITS: ReadonlyMap<string, (limit: number) => Accepts> = new Map<string, 
   ['maxItems', (limit) => (value) => !Array.isArray(value) || value.length <= limit],
 ])
 
-function checkOf(schema: unknown, levels: number): Accepts | undefined {
+function checkOf(schema: unknown, { levels, budget }: Room): Accepts | undefined {
   if (schema === true) return ANYTHING
   if (!isRecord(schema) || levels === 0) return undefined
+  const room = { levels: levels - 1, budget }
   const checks: Accepts[] = []
   for (const keyword of Object.keys(schema)) {
     if (SILENT.has(keyword) || keyword.startsWith('x-')) continue
-    const check = keywordCheck(keyword, schema, levels - 1)
+    budget.checks -= 1
+    const check = budget.checks < 0 ? undefined : keywordCheck(keyword, schema, room)
     if (check === undefined) return undefined
     checks.push(check)
   }
@@ -62,7 +71,7 @@ function checkOf(schema: unknown, levels: number): Accepts | undefined {
 function keywordCheck(
   keyword: string,
   schema: Readonly<Record<string, unknown>>,
-  levels: number,
+  room: Room,
 ): Accepts | undefined {
   const said = schema[keyword]
   switch (keyword) {
@@ -73,16 +82,16 @@ function keywordCheck(
     case 'const':
       return oneOf([said])
     case 'anyOf':
-      return Array.isArray(said) ? anyOf(said.map((one) => checkOf(one, levels))) : undefined
+      return Array.isArray(said) ? anyOf(said.map((one) => checkOf(one, room))) : undefined
     case 'items':
-      return itemsCheck(checkOf(said, levels))
+      return itemsCheck(checkOf(said, room))
     case 'required':
       return Array.isArray(said) ? requiredCheck(said) : undefined
     case 'properties':
-      return propertiesCheck(said, schema['additionalProperties'] ?? true, levels)
+      return propertiesCheck(said, schema['additionalProperties'] ?? true, room)
     case 'additionalProperties':
       // Together with the names that it is about, where there are any.
-      return Object.hasOwn(schema, 'properties') ? ANYTHING : propertiesCheck({}, said, levels)
+      return Object.keys(schema).includes('properties') ? ANYTHING : propertiesCheck({}, said, room)
     default: {
       const limit = LIMITS.get(keyword)
       return typeof said === 'number' ? limit?.(said) : undefined
@@ -113,15 +122,16 @@ function requiredCheck(names: readonly unknown[]): Accepts | undefined {
   return (value) => !isRecord(value) || wanted.every((name) => Object.hasOwn(value, name))
 }
 
-function propertiesCheck(properties: unknown, additional: unknown, levels: number): Accepts | undefined {
+function propertiesCheck(properties: unknown, additional: unknown, room: Room): Accepts | undefined {
   if (!isRecord(properties)) return undefined
   const known = new Map<string, Accepts>()
   for (const name of Object.keys(properties)) {
-    const check = checkOf(properties[name], levels)
+    // The compiler passes over a name that no program should have.
+    const check = name === '__proto__' ? undefined : checkOf(properties[name], room)
     if (check === undefined) return undefined
     known.set(name, check)
   }
-  const others = additional === false ? () => false : checkOf(additional, levels)
+  const others = additional === false ? () => false : checkOf(additional, room)
   if (others === undefined) return undefined
   return (value) =>
     !isRecord(value) || Object.keys(value).every((name) => (known.get(name) ?? others)(value[name]))

@@ -60,7 +60,10 @@ test('pages are cut between characters, and together are the text', () => {
   const { files, keep } = open()
   fc.assert(
     fc.property(
-      fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }),
+      // The character that stands for half of one may also be said.
+      fc
+        .string({ unit: 'grapheme', minLength: 1, maxLength: 60 })
+        .map((text) => text.replaceAll('\ufffd', '?')),
       fc.integer({ min: 1, max: 9 }),
       (text, limit) => {
         const { id, size } = keep('ada', text)

@@ -119,11 +119,16 @@ export class Validators {
 const FINE: Checked = { ok: true }
 
 /** Of a server with thousands of tools; of those that it has besides, a first call may wait. */
-const MOST_LOOKED_AT = 200
+const MOST_LOOKED_AT = 50
 
 function plainAcceptor(schema: Schema): Acceptor | undefined {
-  const isValid = isTooLarge(schema) ? undefined : plainCheck(schema)
-  return isValid && { isValid }
+  try {
+    const isValid = isTooLarge(schema) ? undefined : plainCheck(schema)
+    return isValid && { isValid }
+  } catch {
+    // A schema of this process may be more than data; the compiler says what is wrong with it.
+    return undefined
+  }
 }
 
 async function compiled(schema: Schema): Promise<Validator> {
