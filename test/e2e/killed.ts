@@ -63,7 +63,7 @@ async function kill(root: string, child: string, said: number, settled: boolean)
   const ended = once(running, 'exit')
   onTestFinished(() => void running.kill('SIGKILL'))
   if (settled && running.stdout !== null) await Promise.race([once(running.stdout, 'data'), ended])
-  await sleep(Math.random() * (settled ? 60 : 200))
+  await sleep(Math.random() * (settled ? 120 : 300))
   running.kill('SIGKILL')
   // One that ended by itself would have failed.
   expect((await ended)[1]).toBe('SIGKILL')
