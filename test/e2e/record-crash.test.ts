@@ -10,6 +10,9 @@ import { allRows, killMany, placesIn } from './killed.ts'
 
 const CRASHES = Number(process.env['BUSBAR_CRASHES'] ?? 300)
 
+const BEGUN = /b ([0-9a-f-]{36})\n/g
+const ENDED = /e ([0-9a-f-]{36}) ([a-z]+)\n/g
+
 test(`[D16] ${CRASHES} processes killed while they record lose no call and double none`, {
   timeout: 60_000 + CRASHES * 2000,
 }, async () => {
@@ -27,12 +30,11 @@ test(`[D16] ${CRASHES} processes killed while they record lose no call and doubl
   expect(trouble).toEqual([])
   expect(readdirSync(journals)).toEqual([])
 
-  // A kill may cut a line of what was said, though not what it is about.
-  const lines = lanes.flatMap((path) => readFileSync(path, 'utf8').split('\n'))
-  const words = lines.map((line) => line.split(' '))
-  const begun = words.filter(([kind]) => kind === 'b').map(([, id]) => id)
-  const ended = words.filter(([kind]) => kind === 'e')
-  expect(lines.filter((line) => line.startsWith('t '))).toEqual([])
+  // A kill may cut a line of what was said; what the next one says then follows in the same line.
+  const said = lanes.map((path) => readFileSync(path, 'utf8')).join('\n')
+  const begun = [...said.matchAll(BEGUN)].map(([, id]) => id)
+  const ended = [...said.matchAll(ENDED)]
+  expect(said.split('\n').filter((line) => line.startsWith('t '))).toEqual([])
 
   const rows = await allRows(store)
   const outcomes = new Map(rows.map(({ id, outcome }) => [id, outcome]))
