@@ -7,6 +7,7 @@ import { removeMentions, removeServer, serverPath, type Target } from '../config
 import type { ServerEntry, Snapshot } from '../config/snapshot.ts'
 import { subtree } from '../config/tree.ts'
 import { ownerOf } from '../connect/auth/grant.ts'
+import { forgetFiles } from '../connect/server-file.ts'
 import { isAnythingKept } from '../secrets/kept.ts'
 import { isComposio, placeText, serverNamed } from './describe.ts'
 import { layerTarget, makeEdits, type WriteScope } from './edit.ts'
@@ -53,9 +54,11 @@ export async function removeNamed(
   const { written, after } = await makeEdits(session, snapshot, edits)
   const left = after.servers.get(name)
   const kept = left === undefined && (await signedOut(session, after, name))
-  // What was denied stays, so that a server of that name cannot come back with more rights.
-  if (left === undefined)
+  if (left === undefined) {
+    // What was denied stays, so that a server of that name cannot come back with more rights.
     await forgetRules(session, ({ server, decision }) => server === name && decision !== 'deny')
+    forgetFiles(after.places, name)
+  }
   for (const it of after.assignments)
     if (it.from === 'defaults' && it.servers.length > 0 && wasOwn(snapshot, it.id))
       session.out.warn(

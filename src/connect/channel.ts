@@ -2,9 +2,8 @@
 
 import { Fault } from '../base/fault.ts'
 import { Numbered } from '../base/numbered.ts'
-import { Stopper } from '../base/stop.ts'
 import { idOfCut } from '../wire/ends.ts'
-import { ASKING_METHODS, ERROR } from '../wire/era.ts'
+import { ASKING_METHODS } from '../wire/era.ts'
 import { idText } from '../wire/id.ts'
 import {
   type Id,
@@ -16,13 +15,13 @@ import {
   type RequestMessage,
   readMessage,
 } from '../wire/message.ts'
-import { Addressees, isDoubt, type Meant } from './addressee.ts'
-import { answerBody } from './answer-body.ts'
+import { Addressees, type Meant } from './addressee.ts'
 import type { Given } from './asker.ts'
 import { Deadlines } from './deadlines.ts'
 import { cancelled, overdue } from './given-up.ts'
 import { subjectOf } from './habits.ts'
 import { type Ask, type Form, Pending, type Receiver } from './pending.ts'
+import { ServerQuestions } from './server-questions.ts'
 import { Silence } from './silence.ts'
 import { subscriptionOf } from './subscription.ts'
 import type { Diagnosis, OpenTransport, Transport, TransportEvents } from './transport.ts'
@@ -54,8 +53,7 @@ export class Channel implements TransportEvents {
   #transport: Transport | undefined
   readonly #deadlines = new Deadlines((now) => this.#expire(now))
   #nextId = 1
-  /** Requests of the server that nobody has answered yet. */
-  readonly #asked = new Map<Id, Asked>()
+  readonly #questions: ServerQuestions
   readonly #silence = new Silence()
   readonly #addressees: Addressees
   #closed: Fault | undefined
@@ -75,6 +73,13 @@ export class Channel implements TransportEvents {
     this.#events = events
     this.turns = new Turns(server)
     this.#addressees = new Addressees(this.#pending, this.turns, own)
+    this.#questions = new ServerQuestions({
+      addressees: this.#addressees,
+      turns: this.turns,
+      streams: () => this.streams,
+      ask: (message, respond) => events.request(message, respond),
+      send: (body) => this.#transport?.send({ body, method: '' }),
+    })
   }
 
   static async open(subject: Subject, open: OpenTransport, events: ChannelEvents): Promise<Channel> {
@@ -94,7 +99,7 @@ export class Channel implements TransportEvents {
     if (waiting.length === 0) return false
     const since = this.#silence.since(Math.min(...waiting), this.lastHeard)
     // While it waits for our answer it owes us none.
-    return since === undefined || this.#asked.size > 0 || performance.now() - since < patience
+    return since === undefined || this.#questions.size > 0 || performance.now() - since < patience
   }
 
   /** Whether each request has a stream of its own. */
@@ -205,7 +210,7 @@ export class Channel implements TransportEvents {
         this.#notification(message, stream)
         return
       case 'request':
-        this.#question(message, stream)
+        this.#questions.take(message, stream)
         return
       case 'invalid':
         this.#invalid(message.reason, message.id ?? idOfCut(bytes, bytes), stream)
@@ -250,33 +255,6 @@ export class Channel implements TransportEvents {
     return new Fault(code, message, { hint, details: clean, server: this.#server })
   }
 
-  /** Goes to whom the server means, where that can be told. */
-  #question(message: RequestMessage, stream: number | undefined): void {
-    const { id } = message
-    const stop = new Stopper()
-    const isNew = stream === undefined && this.streams && !this.turns.taken
-    const meant = message.method === 'ping' ? undefined : this.#addressees.ofQuestion(message, stream)
-    this.#asked.set(id, { stop, meant })
-    const respond = (given: Given) => {
-      this.#asked.delete(id)
-      if (!stop.aborted) this.#transport?.send({ body: answerBody(id, given), method: '' })
-    }
-    if (isDoubt(meant)) {
-      // Nobody took turns yet. Whose it is shows by whose call still waits when the others' time is over.
-      if (isNew && meant.passes)
-        return void this.turns.aftermath.passed().then(() => stop.aborted || this.#question(message, stream))
-      respond({ error: { code: ERROR.internal, message: meant.doubt } })
-      return
-    }
-    const answered = stream === undefined ? this.turns.asked(meant?.canAnswer ? meant : undefined) : undefined
-    const inTurn = async (given: Given) => {
-      await answered?.()
-      respond(given)
-    }
-    if (meant) void meant.question(message, stop).then(inTurn)
-    else this.#events.request(message, (given) => void inTurn(given))
-  }
-
   #answer(message: ReplyMessage, stream: number | undefined): void {
     const pending =
       this.#take(message.id) ?? (message.id === null ? this.#take(stream ?? this.#only()) : undefined)
@@ -307,18 +285,12 @@ export class Channel implements TransportEvents {
     }
     // Its number means something only between the server and us.
     if (message.method === 'notifications/cancelled') {
-      this.#withdrawn(message)
+      this.#questions.withdraw(message)
       return
     }
     const pending = this.#pending.get(stream ?? subscriptionOf(message) ?? 0)
     if (pending?.ask.onNotification) pending.alive(message)
     else this.#events.notification(message, this.#addressees.ofRemark())
-  }
-
-  /** The server does not want an answer any more. */
-  #withdrawn(message: NotificationMessage): void {
-    const { requestId } = (memberValue(message, 'params') ?? {}) as { requestId?: Id }
-    if (requestId !== undefined) this.#asked.get(requestId)?.stop.abort()
   }
 
   /** The one request that waits: an error without an id can only mean that one. */
@@ -361,17 +333,11 @@ export class Channel implements TransportEvents {
     let next = Number.POSITIVE_INFINITY
     for (const [id, pending] of this.#pending.entries()) {
       // While the server waits for an answer of the one who called it cannot be idle; only the last deadline counts.
-      if (this.#isAsking(pending)) pending.postpone(now)
+      if (this.#questions.isAsking(pending.ask.asker)) pending.postpone(now)
       if (pending.due <= now) this.#giveUp(id, overdue(this.#server, pending.ask, pending.reached(now)))
       else next = Math.min(next, pending.due)
     }
     return next
-  }
-
-  /** Whether the server has asked back, as far as can be told in the middle of this request. */
-  #isAsking({ ask }: Pending): boolean {
-    for (const { meant } of this.#asked.values()) if (meant === ask.asker) return true
-    return false
   }
 
   #end(fault: Fault): void {
@@ -380,12 +346,6 @@ export class Channel implements TransportEvents {
     const waiting = this.#pending.values()
     this.#pending.clear()
     for (const pending of waiting) pending.fail(fault)
-    for (const { stop } of this.#asked.values()) stop.abort()
+    this.#questions.end()
   }
-}
-
-/** Something that a server asked, and whom. */
-interface Asked {
-  readonly stop: Stopper
-  readonly meant: Meant
 }

@@ -196,7 +196,7 @@ test('a damaged entry stops the move to another key, and nothing changes', async
   const { open, file, places } = fresh()
   const secrets = await open()
   await secrets.put('secret', 'A', 'a')
-  edit(file, ({ entries }) => (entries[0].version += 1))
+  edit(file, ({ entries }) => Object.assign(entries[0] ?? {}, { version: 99 }))
   const before = readFileSync(file)
   await expect(secrets.protect('key-file')).rejects.toMatchObject({ code: 'SECRET_DAMAGED' })
   expect(readFileSync(file).equals(before)).toBe(true)

@@ -24,10 +24,16 @@ export function fresh(): Case {
   return { places, env, file: join(places.state, 'secrets.json'), open }
 }
 
+/** What tests change in a file of secrets. */
+interface Content {
+  highest: number
+  readonly head: Record<string, unknown>
+  entries: Record<string, unknown>[]
+}
+
 /** Changes the file as somebody else would; the next reader must notice, however soon it looks. */
-// biome-ignore lint/suspicious/noExplicitAny: whatever the file holds
-export function edit(file: string, change: (content: any) => void): void {
-  const content = JSON.parse(readFileSync(file, 'utf8'))
+export function edit(file: string, change: (content: Content) => void): void {
+  const content = JSON.parse(readFileSync(file, 'utf8')) as Content
   change(content)
   writeFileSync(file, JSON.stringify(content))
 }

@@ -1,7 +1,7 @@
 // The commands that connect: list --check, tools, resources, read, prompts, restart, doctor. Real servers, real processes.
 
 import { once } from 'node:events'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
@@ -54,6 +54,24 @@ test('[B2][C2] list --check tells of every server what became of it, over every 
   expect(rows.hanging).toMatchObject({ status: 'failed', tools: null })
   expect(rows.off).toMatchObject({ status: 'disabled' })
   expect(rows.untrusted).toMatchObject({ status: 'pending', trusted: false, tools: null })
+})
+
+test('[A12] what is remembered of a server between runs goes with it, and nothing else', async () => {
+  const sandbox = await served({ kept: plain, gone: plain })
+  const remembered = (kind: string) =>
+    readdirSync(join(sandbox.home, '.local/state/busbar', kind)).map((name) =>
+      name.replace(/-\w+\.json$/, ''),
+    )
+  for (const server of ['kept', 'gone']) await sandbox.run(['tools', server])
+  expect(remembered('servers').toSorted()).toEqual(['gone', 'kept'])
+  // As `serve` and `up` keep it of servers that are started by calls.
+  const lists = join(sandbox.home, '.local/state/busbar/lists')
+  mkdirSync(lists)
+  for (const name of readdirSync(join(lists, '../servers'))) writeFileSync(join(lists, name), '{}')
+  const { code } = await sandbox.run(['remove', 'gone'])
+  expect(code).toBe(0)
+  expect(remembered('servers')).toEqual(['kept'])
+  expect(remembered('lists')).toEqual(['kept'])
 })
 
 test('list --check is a table with reasons below it; only what is named is started', async () => {
