@@ -13,6 +13,7 @@ import { serverTool } from '../registry/registry.ts'
 import type { Approval } from '../store/policy.ts'
 import { type RawParams, withMeta } from '../wire/params.ts'
 import { admit, changedMeanwhile, type Leave, type Target } from './admit.ts'
+import { type Beside, withBeside } from './beside.ts'
 import type { CallContext } from './context.ts'
 import { dialogueOf } from './dialogue.ts'
 import type { Asking } from './passage.ts'
@@ -25,15 +26,16 @@ export interface Waiting {
   readonly approvalWait?: number | undefined
   /** The client that called, which may be asked itself. */
   readonly asker?: Asker | undefined
+  /** What comes beside the arguments. */
+  readonly beside?: Beside | undefined
 }
 
 /** What a person allowed, used up by this call. */
 export interface Allowed {
-  /**
-   * Nothing was done by it: the call was not sent, or it comes again with what its server wants to know first, and is still
-   * the one that was allowed. Never when it was sent and nobody knows what became of it.
-   */
+  /** Nothing was done by it: the call was not sent. Never when it was, and nobody knows what became of it. */
   giveBack(): Promise<void>
+  /** Nothing was done yet: it comes again with what its server wants to know first, and is still the one that was allowed. */
+  comesAgain(): Promise<void>
 }
 
 /**
@@ -46,7 +48,7 @@ export async function askPerson(
   target: Target,
   { leave, entry }: { readonly leave: Leave; readonly entry?: { readonly tool: Tool } },
   text: string,
-  { signal, approvalWait, asker }: Waiting,
+  { signal, approvalWait, asker, beside }: Waiting,
 ): Promise<Allowed | undefined> {
   if (asking.actor.kind === 'owner') return undefined
   const brakes = context.brakes()
@@ -55,14 +57,22 @@ export async function askPerson(
   const tariff = tariffFor(context, target, entry?.tool)
   ;(await termsFor(context, asking, target, leave, tariff, text)).giveBack()
   const before = bindingOf(context, target)
+  const { comingAgain } = brakes
+  const again = `${asking.actor.id}\n${target.server}\n${target.tool}\n${hashOf(text, beside?.own)}`
+  // What it brings for its server's question is the client's answer, where the server has asked; else it is part of the call.
+  const brought = comingAgain.has(again) ? beside?.own : beside?.all
   const question: Question = {
     agent: asking.actor.id,
     server: target.server,
     tool: target.tool,
     fingerprint: before,
     identity: identityOf(context, target),
-    argumentsHash: sha256(canonicalArguments(Buffer.from(text))),
-    arguments: argumentsForRecord('full', text, context.recording()?.scrub ?? ((it) => it)),
+    argumentsHash: hashOf(text, brought),
+    arguments: argumentsForRecord(
+      'full',
+      withBeside(text, brought),
+      context.recording()?.scrub ?? ((it) => it),
+    ),
     risk: leave.risk,
     reason: leave.reason,
     surface: asking.surface,
@@ -84,7 +94,14 @@ export async function askPerson(
     signal?.removeEventListener('abort', close)
     close()
   }
-  const allowed = { giveBack: () => brakes.desk.giveBack(approval) }
+  comingAgain.delete(again)
+  const allowed = {
+    giveBack: () => brakes.desk.giveBack(approval),
+    comesAgain: () => {
+      comingAgain.add(again)
+      return brakes.desk.giveBack(approval)
+    },
+  }
   try {
     // It took a person's time, in which everything may have changed. This throws when it may not be called any more.
     admit(context, asking.actor, target)
@@ -110,6 +127,12 @@ export function askedText(params: RawParams): string {
 /** A model's client waits for a while anyway; a program is told at once, and can decide for itself. */
 function patienceOf(context: CallContext, { surface }: Asking): number {
   return surface === 'gateway' ? context.active().config.approvals.wait : 0
+}
+
+/** What the call says: its arguments, and what comes beside them. */
+function hashOf(text: string, beside: string | undefined): string {
+  const said = canonicalArguments(Buffer.from(text))
+  return sha256(beside === undefined ? said : `${said}\n${canonicalArguments(Buffer.from(beside))}`)
 }
 
 /** What runs under the server's name. */

@@ -1,6 +1,7 @@
 // What stands between a call that somebody may make and its being made: a person who is asked first, and a definition
 // that must be the accepted one.
 
+import { Recent } from '../base/recent.ts'
 import { ApprovalDesk } from '../policy/approvals.ts'
 import { LoopBreaker } from '../policy/loop-breaker.ts'
 import { Memories } from '../policy/memories.ts'
@@ -24,6 +25,8 @@ export class Brakes {
   readonly desk: ApprovalDesk
   readonly memories: Memories
   readonly pins: PinBoard | undefined
+  /** Calls that were allowed, and whose servers want to know something first. */
+  readonly comingAgain: Recent = new Recent(MOST_COMING)
   /** Stops an agent that makes the same failing call again and again. */
   readonly loops: LoopBreaker = new LoopBreaker()
   #timer: NodeJS.Timeout | undefined
@@ -66,3 +69,4 @@ export class Brakes {
 
 /** Milliseconds. */
 const FOLLOW_EVERY = 2000
+const MOST_COMING = 10_000

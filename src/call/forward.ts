@@ -15,6 +15,7 @@ import { param, type RawParams } from '../wire/params.ts'
 import { admit, mayWrite, type Target } from './admit.ts'
 import { type Allowed, askedText, askPerson } from './approve.ts'
 import { argumentsProblem } from './arguments.ts'
+import { type Beside, besideIn, withBeside } from './beside.ts'
 import { badArguments, checkArguments } from './check.ts'
 import type { CallContext } from './context.ts'
 import { ownInstance } from './own-instance.ts'
@@ -61,14 +62,16 @@ export async function forward(
   const target = { server, tool: isCall ? (name ?? '') : `#${method}` }
   const recorded = isCall || !UNRECORDED.test(method)
   const text = isCall ? argumentBytes(params).toString('utf8') : askedText(params)
+  const beside = isCall ? besideIn(params) : undefined
+  const said = withBeside(text, beside?.own)
   const again =
-    isCall && name !== undefined ? admittedAgain(context, asking, request, target, text) : undefined
-  const admitting = again ?? admitted(context, asking, request, target, text, recorded)
+    isCall && name !== undefined ? admittedAgain(context, asking, request, target, text, said) : undefined
+  const admitting = again ?? admitted(context, asking, request, target, text, beside, recorded)
   const admission = admitting instanceof Promise ? await admitting : admitting
   const { terms, route } = admission
   // A stream that stays open is no call that takes long.
   const stays = method === 'subscriptions/listen'
-  const passage = recorded ? Passage.begin(context, asking, target, text, terms) : undefined
+  const passage = recorded ? Passage.begin(context, asking, target, said, terms) : undefined
   let own: Held | undefined
   let isSent = false
   try {
@@ -97,7 +100,7 @@ export async function forward(
         how = 'answered'
         // Asked by its client's own rules: the call comes again, and is still the one that a person allowed.
         if (admission.allowed && link.agreement.era === 'modern' && asksFirst(method, reply))
-          await admission.allowed.giveBack()
+          await admission.allowed.comesAgain()
         sound(server, reply)
         if (passage) recordReply(passage, reply, () => new CallResult(server, reply).text)
         await passage?.written()
@@ -139,6 +142,7 @@ function admittedAgain(
   { server, params, name }: Forwarded,
   target: Target,
   text: string,
+  said: string,
 ): Admission | Promise<Admission> | undefined {
   try {
     const route = context.views.of(asking.actor).routes.get(`${server}/${name}`)
@@ -147,12 +151,12 @@ function admittedAgain(
     const { connection, entry } = route
     const acceptor = context.validators.ready(entry.fingerprint, entry.tool.inputSchema)
     if (!acceptor?.isValid(JSON.parse(text))) return undefined
-    const setting = termsFor(context, asking, target, route.leave, route.tariff, text)
+    const setting = termsFor(context, asking, target, route.leave, route.tariff, said)
     if (!(setting instanceof Promise)) return { connection, terms: setting, route }
     return setting.then(
       (terms) => ({ connection, terms, route }),
       async (error: unknown) => {
-        await Passage.refused(context, asking, target, text, error)
+        await Passage.refused(context, asking, target, said, error)
         throw error
       },
     )
@@ -167,9 +171,11 @@ async function admitted(
   { server, method, params, name, signal, asker }: Forwarded,
   target: Target,
   text: string,
+  beside: Beside | undefined,
   recorded: boolean,
 ): Promise<Admission> {
   const { actor } = asking
+  const said = withBeside(text, beside?.own)
   let allowed: Allowed | undefined
   try {
     if (method !== 'tools/call') {
@@ -190,7 +196,7 @@ async function admitted(
       )
     const address = `${server}/${name}`
     const refuse = () => {
-      const problem = argumentsProblem(argumentBytes(params))
+      const problem = argumentsProblem(argumentBytes(params)) ?? besideProblem(beside)
       if (problem !== undefined) throw badArguments(address, server, problem)
     }
     let route: Route | OwnRoute | undefined = context.views.of(actor).routes.get(address)
@@ -202,19 +208,25 @@ async function admitted(
     const checking = checkArguments(context, route.entry, text)
     if (checking) await checking
     if (route.leave.verdict === 'ask') {
-      allowed = await askPerson(context, asking, target, route, text, { signal, asker })
+      allowed = await askPerson(context, asking, target, route, text, { signal, asker, beside })
       route = await findRoute(context, actor, target, address, { signal }, refuse)
     }
     // Servers' names are never empty, and what belongs to none is called elsewhere.
     if (route.kind === 'native') throw new Fault('TOOL_UNKNOWN', `there is no tool ${JSON.stringify(name)}`)
-    const setting = termsFor(context, asking, target, route.leave, route.tariff, text)
+    const setting = termsFor(context, asking, target, route.leave, route.tariff, said)
     const terms = setting instanceof Promise ? await setting : setting
     return { connection: route.connection, terms, route, allowed }
   } catch (error) {
     await allowed?.giveBack()
-    if (recorded) await Passage.refused(context, asking, target, text, error)
+    if (recorded) await Passage.refused(context, asking, target, said, error)
     throw error
   }
+}
+
+/** What a person is asked about must be what the server reads, here as well. */
+function besideProblem(beside: Beside | undefined): string | undefined {
+  const problem = beside && argumentsProblem(Buffer.from(beside.all))
+  return problem?.replace('the arguments', 'what comes beside the arguments')
 }
 
 /** Reads a small answer through, so that a broken one becomes an error here and not in the client. */
