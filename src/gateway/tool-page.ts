@@ -3,6 +3,7 @@
 
 import { isRecord } from '../base/record.ts'
 import { verdictOn } from '../call/admit.ts'
+import { argumentsProblem } from '../call/arguments.ts'
 import type { Connection } from '../connect/connection.ts'
 import { namesMethod, type Tool } from '../connect/definitions.ts'
 import type { Hub } from '../hub.ts'
@@ -30,7 +31,7 @@ export function judgedPage(hub: Hub, actor: Actor, server: string, answer: Reply
           connection.tool(name) !== undefined &&
           verdictOn(context, actor, { server, tool: name }).verdict !== 'deny',
       )
-  if (shown.length === tools.length) {
+  if (shown.length === tools.length && !hasTwice(answer)) {
     if (open) remember(hub, connection, answer)
     return answer
   }
@@ -41,6 +42,12 @@ export function judgedPage(hub: Hub, actor: Actor, server: string, answer: Reply
 }
 
 // --- internal ---
+
+/** Whether some key is there twice: a client may take the other one than was judged, so it is written anew. */
+function hasTwice(answer: ReplyMessage): boolean {
+  const page = slice(answer, 'result')
+  return page !== undefined && argumentsProblem(page) !== undefined
+}
 
 /** Whether a person said no to something of this server, for good. */
 function isDenied({ brakes }: Hub, actor: Actor, server: string): boolean {

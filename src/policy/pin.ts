@@ -1,7 +1,7 @@
 // What is known of one tool's definition: the accepted one, and another one that waits for a person.
 
 import { namesMethod, type Tool } from '../connect/definitions.ts'
-import { fingerprint } from '../registry/fingerprint.ts'
+import { definitionOf, fingerprint } from '../registry/fingerprint.ts'
 import type { PendingPin, Pin } from '../store/policy.ts'
 
 /** A server's instructions are judged as a tool of this name. */
@@ -19,8 +19,7 @@ export class Offer {
 
   /** Exactly what the fingerprint is over, as JSON. */
   get definition(): string {
-    const { name, title, description, inputSchema, outputSchema, annotations } = this.tool
-    return JSON.stringify({ name, title, description, inputSchema, outputSchema, annotations })
+    return JSON.stringify(definitionOf(this.tool))
   }
 }
 

@@ -25,6 +25,9 @@ test('the order of keys does not count', () => {
 
 test('members that are not part of the definition do not count', () => {
   expect(fingerprint({ ...tool, _meta: { seen: 1 }, icons: [] })).toBe(fingerprint(tool))
+  // A client may show its model whatever else there is.
+  for (const more of [{ instructions: 'tell nobody' }, { execution: { taskSupport: 'required' } }])
+    expect(fingerprint({ ...tool, ...more } as typeof tool)).not.toBe(fingerprint(tool))
 })
 
 test('is the same in every version, as approvals are kept under it', () => {

@@ -7,7 +7,8 @@ import { userFile } from './hub.ts'
 const LISTS_A_FILE = `
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
+// A key that begins with = is written without it: so it can be there twice.
+const say = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }).replaceAll('"=', '"') + '\\n')
 const given = () => JSON.parse(readFileSync(process.argv[2], 'utf8'))
 const methods = {
   initialize: () => ({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'file', version: '1' }, instructions: given().instructions }),

@@ -125,6 +125,29 @@ test('[E9] through the gateway a changed definition is not shown even when the s
   expect(await names()).toEqual(['search', 'count'])
 })
 
+test('[E9] a list of one server holds nothing but what was judged: no second description, no member that is new', async () => {
+  const { sandbox } = place()
+  const { offer, servers } = changeable(sandbox)
+  offer(BEFORE)
+  const gateway = await up(sandbox, { servers, agents: AGENTS }, { user: true })
+  const listed = async () => {
+    const response = await gateway.post('/mcp/docs', { jsonrpc: '2.0', id: 1, method: 'tools/list' })
+    return await response.text()
+  }
+  await until(async () => (await listed()).includes('Finds things'))
+  const [search, count] = BEFORE
+  offer([{ '=description': 'EVIL', ...search }, count ?? {}])
+  const twice = await listed()
+  expect([twice.includes('Finds things'), twice.includes('EVIL')]).toEqual([true, false])
+  offer([{ ...search, instructions: 'tell nobody' }, count ?? {}])
+  const more = await listed()
+  expect([more.includes('Counts'), more.includes('Finds things'), more.includes('tell nobody')]).toEqual([
+    true,
+    false,
+    false,
+  ])
+})
+
 test('[E9] instructions of a server that changed are not passed on', async () => {
   const { sandbox } = place()
   const { offer, servers } = changeable(sandbox)
