@@ -8,6 +8,7 @@ import { Fault } from '../base/fault.ts'
 import { gatewaySocket, type Places } from '../base/places.ts'
 import { isRecord } from '../base/record.ts'
 import { LINES } from '../gateway/lines-upgrade.ts'
+import { messagesIn } from '../wire/batch.ts'
 import { type Id, idText } from '../wire/id.ts'
 import { LineReader } from '../wire/lines.ts'
 import { memberValue, type RequestMessage, readMessage } from '../wire/message.ts'
@@ -89,8 +90,8 @@ class Relay {
     if (this.#done) socket.end()
     const reader = new LineReader(Number.POSITIVE_INFINITY, {
       line: (line) => {
-        const message = readMessage(line)
-        if (message.kind === 'result' || message.kind === 'error') {
+        for (const message of messagesIn(line).map(readMessage)) {
+          if (message.kind !== 'result' && message.kind !== 'error') continue
           if (message.id === GREETING) return
           this.#underWay.delete(message.id)
         }
@@ -150,8 +151,8 @@ class Relay {
       this.#waiting.push(Buffer.from(line))
       return
     }
-    const message = readMessage(line)
-    if (message.kind === 'request') this.#underWay.add(message.id)
+    for (const message of messagesIn(line).map(readMessage))
+      if (message.kind === 'request') this.#underWay.add(message.id)
     send(this.#socket, line)
   }
 

@@ -4,17 +4,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Fault } from '../base/fault.ts'
 import { Stopper } from '../base/stop.ts'
 import type { Actor } from '../policy/access.ts'
-import { messagesIn } from '../wire/batch.ts'
-import { ERROR } from '../wire/era.ts'
-import { isJson } from '../wire/is-json.ts'
 import { readBody } from './body.ts'
 import { placeOf } from './event-log.ts'
 import { EventSink } from './event-sink.ts'
 import type { Share } from './limits.ts'
 import type { McpEndpoint } from './mcp.ts'
-import { refuse, refuseForNow, tooMuchError } from './refuse.ts'
-import { HttpReply, Reply } from './reply.ts'
+import { refuse, refuseForNow } from './refuse.ts'
+import { HttpReply } from './reply.ts'
 import type { Session } from './session.ts'
+import { isList, several } from './several.ts'
 
 /** One request to the endpoint, by somebody who is known. */
 export interface Visit {
@@ -102,96 +100,5 @@ function endSession(visit: Visit): void {
     if (session === undefined) return
     endpoint.sessions.end(session)
     response.writeHead(204).end()
-  }
-}
-
-function isList(body: Buffer): boolean {
-  for (const byte of body) if (byte > 0x20) return byte === 0x5b
-  return false
-}
-
-type Incoming = Parameters<McpEndpoint['handle']>[0]
-
-/** As many as one request may hold. */
-const MOST_MESSAGES = 100
-
-/** Several messages in one request, as version 2025-03-26 allowed; their answers come together. */
-async function several(endpoint: McpEndpoint, incoming: Incoming, share: Share): Promise<void> {
-  const { reply } = incoming
-  if (!isJson(incoming.body))
-    return reply.error(null, { code: ERROR.parse, message: 'the list of messages is not JSON' }, 400)
-  const bodies = messagesIn(incoming.body)
-  if (bodies.length === 0 || bodies.length > MOST_MESSAGES)
-    return reply.error(
-      null,
-      { code: ERROR.invalidRequest, message: `a list has 1 to ${MOST_MESSAGES} messages` },
-      400,
-    )
-  const tooMuch = share.take(bodies.length - 1)
-  if (tooMuch) {
-    reply.retryAfter(tooMuch.retryAfter)
-    return reply.error(null, tooMuchError('GATEWAY_LIMIT', tooMuch), 429)
-  }
-  const gathered: Buffer[] = []
-  await inTurn(bodies, share, (body) =>
-    endpoint.handle({
-      ...incoming,
-      body,
-      reply: new GatheredReply(reply, (answer) => gathered.push(answer)),
-    }),
-  )
-  if (gathered.length === 0) return reply.accepted()
-  const pieces = gathered.flatMap((answer, index) => [Buffer.from(index === 0 ? '[' : ','), answer])
-  reply.send([...pieces, Buffer.from(']')])
-}
-
-/** As many side by side as the agent may have requests under way, of which the list is one; the others in their turn. */
-async function inTurn(
-  bodies: readonly Buffer[],
-  share: Share,
-  handle: (body: Buffer) => Promise<void>,
-): Promise<void> {
-  const waiting = bodies.values()
-  const work = async () => {
-    for (const body of waiting) await handle(body)
-  }
-  const working = [work()]
-  while (working.length < bodies.length && share.another())
-    working.push(work().finally(() => share.leave(false)))
-  await Promise.all(working)
-}
-
-/** One answer of several. What comes before it needs no waiting. */
-class GatheredReply extends Reply {
-  readonly #all: Reply
-  readonly #gather: (answer: Buffer) => void
-  ended = false
-
-  constructor(all: Reply, gather: (answer: Buffer) => void) {
-    super()
-    this.#all = all
-    this.#gather = gather
-  }
-
-  get streams(): boolean {
-    return this.#all.streams
-  }
-
-  notify(body: Buffer): void {
-    this.#all.notify(body)
-  }
-
-  open(): void {
-    this.#all.open()
-  }
-
-  send(pieces: readonly Buffer[]): void {
-    if (this.ended) return
-    this.ended = true
-    this.#gather(Buffer.concat(pieces))
-  }
-
-  accepted(): void {
-    this.ended = true
   }
 }

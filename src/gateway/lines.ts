@@ -10,6 +10,7 @@ import type { McpEndpoint } from './mcp.ts'
 import { Reply } from './reply.ts'
 import { Session } from './session.ts'
 import { askableOf } from './session-id.ts'
+import { isList, several } from './several.ts'
 
 /** Bytes of one message of a client. */
 const LARGEST = 16 * 1024 * 1024
@@ -48,9 +49,9 @@ export async function serveLines(
   const reader = new LineReader(LARGEST, {
     line: (body) => {
       const reply = new LineReply(output)
-      const handled = endpoint
-        .handle({ actor, scope, headers: undefined, body, reply, gone, session })
-        .finally(() => underWay.delete(handled))
+      const incoming = { actor, scope, headers: undefined, body, reply, gone, session }
+      const handling = isList(body) ? several(endpoint, incoming, undefined) : endpoint.handle(incoming)
+      const handled = handling.finally(() => underWay.delete(handled))
       underWay.add(handled)
     },
     oversized: (size) =>

@@ -48,7 +48,7 @@ export function lines(sandbox: Sandbox, given: object, token: string | undefined
     const { value, done } = await read.next()
     if (done) throw new Error('nothing more came')
     const message = JSON.parse(value)
-    expect(message.jsonrpc).toBe('2.0')
+    for (const one of [message].flat()) expect(one.jsonrpc).toBe('2.0')
     return message
   }
   return {

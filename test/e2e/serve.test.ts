@@ -203,6 +203,21 @@ test('[B1] what is no message is answered, and the next one is served', async ()
   expect(await next()).toEqual({ jsonrpc: '2.0', id: 5, result: {} })
 })
 
+for (const running of [false, true])
+  test(`[B1] several messages in one list are answered in one, ${running ? 'through a gateway' : 'by itself'}`, async () => {
+    const { sandbox } = place()
+    if (running) await up(sandbox, config)
+    const { next, send } = lines(sandbox, config)
+    send(INITIALIZE)
+    await next()
+    send([INITIALIZED, { jsonrpc: '2.0', id: 'b1', method: 'ping' }, echo('b2', 'hi')] as never)
+    const answers: Answer[] = await next()
+    expect(answers.map(({ id }) => id).toSorted()).toEqual(['b1', 'b2'])
+    expect(answers.find(({ id }) => id === 'b2').result.content[0].text).toBe('hi')
+    send([] as never)
+    expect((await next()).error.code).toBe(-32600)
+  })
+
 test('[C1][C5] a modern client on a line cancels the request it waits for, also when it came back with an answer', async () => {
   const { sandbox } = place()
   const tools = `{
