@@ -95,6 +95,11 @@ async function chosenServers(session: Session, name: string, usable: readonly st
   const all = usable.map(oneLine).join(', ')
   out.note(`There is no agent called ${name} yet; it is added to the configuration.`)
   const answer = await ask(`Which servers may it use? Empty is all of them (${all}): `, signal)
+  // Who went away has not agreed to all of them.
+  if (answer === undefined)
+    throw new Fault('NOT_TRUSTED', `what ${name} may use was not answered, so nothing is connected`, {
+      hint: `say it: --servers ${usable.join(',')}; or use another agent: --agent NAME`,
+    })
   return answer.trim() === '' ? [...usable] : namesIn(answer)
 }
 

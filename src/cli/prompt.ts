@@ -7,18 +7,27 @@ export function canAsk(): boolean {
   return Boolean(process.stdin.isTTY && process.stderr.isTTY)
 }
 
-/** Asks yes or no; anything but a clear yes is no. */
+/** Asks yes or no; anything but a clear yes is no, the end of the input as well. */
 export async function confirm(question: string, signal: AbortSignal): Promise<boolean> {
-  return /^y(?:es)?$/i.test((await ask(`${question} [y/N] `, signal)).trim())
+  return /^y(?:es)?$/i.test(((await ask(`${question} [y/N] `, signal)) ?? '').trim())
 }
 
-/** Asks for a line of text; a closed input is an empty one. */
-export async function ask(text: string, signal: AbortSignal): Promise<string> {
+/** Asks for a line of text; undefined when the input ended (Ctrl-D), which is no empty line. Ctrl-C ends the command. */
+export async function ask(text: string, signal: AbortSignal): Promise<string | undefined> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  // Ctrl-D: the question itself would never be answered, and the command end without a word.
-  const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')))
+  // What is said next begins a line of its own.
+  const leave = () => process.stderr.write('\n')
+  // It keeps the keys for itself, so the way out must be told; left alone, it would only close.
+  terminal.on('SIGINT', () => {
+    leave()
+    process.kill(process.pid, 'SIGINT')
+  })
+  // The question itself would never be answered, and the command end without a word.
+  const closed = new Promise<undefined>((resolve) => terminal.once('close', () => resolve(undefined)))
   try {
-    return await Promise.race([terminal.question(text, { signal }), closed])
+    const answer = await Promise.race([terminal.question(text, { signal }), closed])
+    if (answer === undefined) leave()
+    return answer
   } finally {
     terminal.close()
   }
