@@ -10,8 +10,9 @@ import { isRecord } from '../base/record.ts'
 import { MASK } from '../base/redact.ts'
 import { shellWord } from '../base/shell-word.ts'
 import { writeFileAtomic } from '../base/write-file.ts'
-import { type ClientText, readClientText, withEntry, withoutEntry } from '../config/clients/change.ts'
+import { type ClientText, readClientText, withEntry } from '../config/clients/change.ts'
 import { leadsToUs } from '../config/clients/entry.ts'
+import { withoutUs } from '../config/clients/former.ts'
 import { type ClientScope, ENTRY_NAME, type KnownClient, type Way } from '../config/clients/known.ts'
 import {
   type ClientRecord,
@@ -162,7 +163,7 @@ async function writeEntry(
     let written = false
     try {
       const text = await withEntry(client, file, now, client.entry(wayOf(route, made.token)))
-      const backup = await originalOf(places, client, file, now, record)
+      const original = await originalOf(places, client, now, { file, record })
       let madeFolder: string | undefined
       writing(file, () => {
         madeFolder = mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
@@ -176,10 +177,10 @@ async function writeEntry(
         tokenId: made.id,
         digest: sha256(text),
         at: Date.now(),
-        backup,
+        ...original,
         madeFolder: madeFolder ?? record?.madeFolder,
       })
-      if (record?.backup !== backup) dropBackup(places, record?.backup)
+      if (record?.backup !== original.backup) dropBackup(places, record?.backup)
     } catch (error) {
       // What cannot be taken back later is better not there at all.
       if (written && now.exists) writeFileAtomic(file, now.text)
@@ -191,18 +192,19 @@ async function writeEntry(
   })
 }
 
-/** Keeps what the file was without us, for an undo; undefined when there was no file. */
+/** Keeps what the file was without us, for an undo; no backup when there was no file. */
 async function originalOf(
   places: Places,
   client: KnownClient,
-  file: string,
   now: ClientText,
-  record: ClientRecord | undefined,
-): Promise<string | undefined> {
-  if (record && record.digest === sha256(now.text)) return record.backup
-  if (!now.exists) return undefined
-  const ours = leadsToUs(now.entry)
-  return keepBackup(places, client.id, file, ours ? await withoutEntry(client, file, now) : now.text)
+  { file, record }: { readonly file: string; readonly record: ClientRecord | undefined },
+): Promise<Pick<ClientRecord, 'backup' | 'rebuilt'>> {
+  // Of a file that vanished since, what we keep is the only copy.
+  if (!now.exists || record?.digest === sha256(now.text))
+    return { backup: record?.backup, rebuilt: record?.rebuilt }
+  if (!leadsToUs(now.entry)) return { backup: keepBackup(places, client.id, file, now.text) }
+  const text = await withoutUs(places, client, now, { file, record })
+  return { backup: keepBackup(places, client.id, file, text), rebuilt: true }
 }
 
 function tellRisks(

@@ -1,15 +1,15 @@
 // `busbar connect CLIENT --undo`: the client's file as it was, or, when it was changed since, without our entry.
 
-import { rmdirSync, rmSync } from 'node:fs'
+import { mkdirSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { sha256 } from '../base/digest.ts'
 import { Fault } from '../base/fault.ts'
 import type { Places } from '../base/places.ts'
-import { isRecord } from '../base/record.ts'
 import { writeFileAtomic } from '../base/write-file.ts'
-import { type ClientText, readClientText, withoutEntry } from '../config/clients/change.ts'
+import { type ClientText, readClientText } from '../config/clients/change.ts'
 import { leadsToUs } from '../config/clients/entry.ts'
-import { ENTRY_NAME, type KnownClient } from '../config/clients/known.ts'
+import { withoutUs } from '../config/clients/former.ts'
+import type { KnownClient } from '../config/clients/known.ts'
 import {
   type ClientRecord,
   clientRecord,
@@ -17,8 +17,6 @@ import {
   keepClientRecord,
   readBackup,
 } from '../config/clients/record.ts'
-import { parseDocument } from '../config/document.ts'
-import { dig } from '../config/formats/shape.ts'
 import { type ConnectOptions, withClientLock, writing } from './connect-client.ts'
 import { agree, showDiff } from './connect-show.ts'
 import { clientFile, clientNamed, readScope } from './connect-target.ts'
@@ -37,31 +35,34 @@ export async function undoClient(session: Session, id: string, options: ConnectO
     before: shown.now.text,
     after: shown.text ?? '',
   })
-  if (shown.text === undefined) out.note('The file was made for this, and is removed.')
+  if (shown.text === undefined && shown.now.exists) out.note('The file was made for this, and is removed.')
+  if (shown.text !== undefined && !shown.now.exists) out.note('The file is gone, and is made again.')
   const facts = { client: client.id, file, exact: shown.exact, diff }
   if (options['dry-run']) {
     out.answer({ ...facts, written: false }, () => 'Nothing was written.')
     return
   }
   await agree(session, 'Take it back?', options.yes === true)
-  const revoked = await withClientLock(places, async () => {
+  const { undo, revoked } = await withClientLock(places, async () => {
     // Clients write their files, too, and the question took its time.
     const undo = await planUndo(places, client, file, record)
     writing(file, () => {
       if (undo.text === undefined) removeFile(file, record?.madeFolder)
-      else writeFileAtomic(file, undo.text, { mode: 0o600 })
+      else {
+        // The file may have vanished, and its folder with it.
+        mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+        writeFileAtomic(file, undo.text, { mode: 0o600 })
+      }
     })
     const agent = record?.agent ?? options.agent ?? client.id
     const count = await revokeOld(session, active, { record, entry: undo.now.entry, agent })
     await keepClientRecord(places, client.id, file, undefined)
     dropBackup(places, record?.backup)
-    return count
+    return { undo, revoked: count }
   })
   const agent = record?.agent
-  out.answer({ ...facts, written: true, revoked, agent: agent ?? null }, () => [
-    shown.exact
-      ? `${client.title} has its file back as it was.`
-      : `Busbar is out of the file of ${client.title}; what else was changed there stays.`,
+  out.answer({ ...facts, exact: undo.exact, written: true, revoked, agent: agent ?? null }, () => [
+    outcome(client, undo),
     revoked > 0 ? 'The token is revoked.' : 'There was no token of this home to revoke.',
     ...(agent === undefined ? [] : [`The agent ${agent} stays: busbar agents remove ${agent}`]),
   ])
@@ -77,6 +78,16 @@ interface Undo {
   readonly exact: boolean
 }
 
+/** What became of the client's file. */
+function outcome({ title }: KnownClient, { now, text, exact }: Undo): string {
+  if (text === undefined)
+    return now.exists
+      ? `${title} has no such file any more, as before.`
+      : `The file of ${title} was gone already.`
+  if (!exact) return `Busbar is out of the file of ${title}; what else was changed there stays.`
+  return `${title} has its file back as it was.`
+}
+
 async function planUndo(
   places: Places,
   client: KnownClient,
@@ -85,9 +96,10 @@ async function planUndo(
 ): Promise<Undo> {
   const now = await readClientText(client, file)
   const original = record?.backup === undefined ? undefined : readBackup(places, record.backup)
-  if (record !== undefined && now.exists && record.digest === sha256(now.text)) {
+  // Of a file that vanished since, what we keep is the only copy.
+  if (record !== undefined && (!now.exists || record.digest === sha256(now.text))) {
     if (record.backup === undefined) return { now, text: undefined, exact: true }
-    if (original !== undefined) return { now, text: original, exact: true }
+    if (original !== undefined) return { now, text: original, exact: record.rebuilt !== true }
   }
   if (now.entry === undefined || (record === undefined && !leadsToUs(now.entry))) {
     if (record !== undefined) return { now, text: now.exists ? now.text : undefined, exact: false }
@@ -95,25 +107,7 @@ async function planUndo(
       hint: 'see which are: busbar connect',
     })
   }
-  const former = await formerEntry(client, file, original)
-  // Without a file before us, the place for servers was ours as well.
-  const bare = record !== undefined && (record.backup === undefined || former.bare)
-  const text = await withoutEntry(client, file, now, { former: former.entry, bare })
-  return { now, text, exact: false }
-}
-
-/** What stood in our entry's place before, and whether there was a place for it at all. */
-async function formerEntry(
-  client: KnownClient,
-  file: string,
-  original: string | undefined,
-): Promise<{ entry: unknown; bare: boolean }> {
-  if (original === undefined) return { entry: undefined, bare: false }
-  const reading = await parseDocument(file, original, client.syntax)
-  if (reading.kind !== 'document') return { entry: undefined, bare: false }
-  const { value } = reading.document
-  const servers = dig(value, client.container(value))
-  return { entry: isRecord(servers) ? servers[ENTRY_NAME] : undefined, bare: servers === undefined }
+  return { now, text: await withoutUs(places, client, now, { file, record }), exact: false }
 }
 
 /** Removes a file that we made, and the folders that were made for it as far as they are empty. */

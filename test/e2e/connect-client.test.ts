@@ -189,7 +189,7 @@ test('[C11] connecting again replaces entry and token; the way back leads to the
   writeFileSync(file, sandbox.read(file).replace('{"mcpServers"', '{"new": 1, "mcpServers"'))
   await sandbox.run(['connect', 'cursor', '--agent', 'ada', '--yes'])
   await sandbox.run(['connect', 'cursor', '--undo', '--yes'])
-  expect(JSON.parse(sandbox.read(file))).toEqual({ new: 1, mcpServers: {} })
+  expect(JSON.parse(sandbox.read(file))).toEqual({ new: 1, mcpServers: { busbar: { command: 'my-own' } } })
 })
 
 test('[C11] a link stays a link, and the file it leads to is changed', async () => {

@@ -19,6 +19,8 @@ export interface ClientRecord {
   readonly digest: string
   /** The file's text before us, in a file of ours; absent when there was none. */
   readonly backup?: string | undefined
+  /** The backup is no copy: the file had our entry already, which was taken out of it. */
+  readonly rebuilt?: boolean | undefined
   /** The topmost folder that was made for it. */
   readonly madeFolder?: string | undefined
   readonly at: number
@@ -92,7 +94,7 @@ function parse(value: unknown): ClientRecord[] {
       if (typeof found !== 'string' || found.includes('\0')) throw new Error(`${key} is missing`)
       return found
     }
-    const { backup, madeFolder, at } = it
+    const { backup, rebuilt, madeFolder, at } = it
     if (typeof backup === 'string' && !/^[\w.:-]+$/.test(backup)) throw new Error('no name of a backup')
     return {
       client: text('client'),
@@ -102,6 +104,7 @@ function parse(value: unknown): ClientRecord[] {
       digest: text('digest'),
       at: typeof at === 'number' ? at : 0,
       ...(typeof backup === 'string' ? { backup } : {}),
+      ...(rebuilt === true ? { rebuilt } : {}),
       ...(typeof madeFolder === 'string' ? { madeFolder } : {}),
     }
   })
