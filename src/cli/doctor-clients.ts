@@ -55,8 +55,10 @@ export function examineClients(facts: GatewayFacts): ClientFinding[] {
 
 // --- internal ---
 
-function again({ id, scope }: ClientFact, more = ''): string {
-  return `busbar connect ${id}${scope === 'project' ? ' --scope project' : ''}${more}`
+/** Connects it once more as who it is: without a name it would become another agent. */
+function again({ id, scope, agent }: ClientFact, more = ''): string {
+  const who = agent === undefined ? '' : ` --agent ${agent}`
+  return `busbar connect ${id}${scope === 'project' ? ' --scope project' : ''}${who}${more}`
 }
 
 function well({ title, agent }: ClientFact): ClientFinding {
@@ -127,7 +129,7 @@ function checkToken(client: ClientFact, { agents }: GatewayFacts): ClientFinding
     return finding(
       'client-token',
       `the token of ${title} in ${file} ${REASONS[token]}, so it opens nothing`,
-      again(client, agent === undefined ? '' : ` --agent ${agent}`),
+      again(client),
     )
   const acts = agents.find((it) => it.name === agent)
   if (acts === undefined)

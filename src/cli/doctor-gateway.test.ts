@@ -89,9 +89,9 @@ const PROBLEMS: readonly [
   [
     'client-address',
     'error',
-    cursor({ url: 'http://127.0.0.1:5000/mcp' }),
+    cursor({ url: 'http://127.0.0.1:5000/mcp', agent: 'cto' }),
     'goes to',
-    'busbar connect cursor',
+    'busbar connect cursor --agent cto',
   ],
   [
     'client-token',
@@ -108,7 +108,7 @@ const PROBLEMS: readonly [
     'error',
     cursor({ token: 'revoked', scope: 'project' }),
     'was revoked',
-    'busbar connect cursor --scope project',
+    'busbar connect cursor --scope project --agent cursor',
   ],
   ['client-agent', 'error', agents({ enabled: false }), 'switched off', 'busbar agents enable cursor'],
   [
@@ -118,7 +118,13 @@ const PROBLEMS: readonly [
     'no agent of this configuration is called so',
     'busbar agents add gone',
   ],
-  ['client-program', 'error', desktop({ missing: '/gone/bin.js' }), '/gone/bin.js', '--stdio'],
+  [
+    'client-program',
+    'error',
+    desktop({ missing: '/gone/bin.js' }),
+    '/gone/bin.js',
+    'busbar connect claude-desktop --agent cto --stdio',
+  ],
   ['client-home', 'warning', desktop({ otherHome: '/srv/other' }), '/srv/other', 'BUSBAR_HOME'],
   ['client-mode', 'warning', cursor({ open: true }), 'read by other users', 'chmod 600'],
   [

@@ -95,3 +95,12 @@ test('[C11] comments behind our entry in TOML stay when it comes again and when 
   await undo()
   expect(read()).toBe(`model = "x"\n${notes}# last`)
 })
+
+test('[C11] doctor names the agent of a client that goes to a wrong address', async () => {
+  const { file, sandbox, read, connect } = connected('cursor', '.cursor/mcp.json', '{}')
+  await connect()
+  writeFileSync(file, read().replace(':4747/', ':4999/'))
+  const { json } = await sandbox.run(['doctor', '--no-start', '--json'])
+  const found = json.findings.find((it: { check: string }) => it.check === 'client-address')
+  expect(found.fix).toBe('busbar connect cursor --agent ada')
+})
