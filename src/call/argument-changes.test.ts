@@ -63,13 +63,42 @@ test('[D11] what was cut, or never recorded, cannot be compared', () => {
 test('[D11] long numbers are compared digit by digit', () => {
   expect(compared('{"id":12345678901234567891}', '{"id":12345678901234567891}')).toEqual({ changes: [] })
   expect(compared('{"id":12345678901234567891}', '{"id":12345678901234567000}').changes).toEqual([
-    { path: 'id', before: '12345678901234567891', after: 12345678901234567000 },
+    {
+      path: 'id',
+      before: '12345678901234567891',
+      beforeText: '12345678901234567891',
+      after: 12345678901234567000,
+      afterText: '12345678901234567000',
+    },
   ])
   expect(compared('{"n":1,"m":[2.50]}', '{"n":1.0,"m":[2.50]}').changes).toEqual([
-    { path: 'n', before: 1, after: '1.0' },
+    { path: 'n', before: 1, beforeText: '1', after: '1.0', afterText: '1.0' },
   ])
   // A text of digits is no number.
   expect(compared('{"n":"1234567890123456"}', '{"n":"1234567890123457"}').changes).toHaveLength(1)
+})
+
+test.each([
+  ['"12345678901234567891"', '12345678901234567891'],
+  ['12345678901234567891', '"12345678901234567891"'],
+  ['["1.0"]', '[1.0]'],
+  ['{"deep":[1.0,"x"]}', '[{"deep":"1.0"}]'],
+  ['1e400', '"\\u00001e400"'],
+  ['-0', '0'],
+])('[D11] %s and %s are told apart, each as it was written', (before, after) => {
+  // Lists are compared item by item.
+  const { changes } = compared(`{"n":{"was":${before}}}`, `{"n":{"was":${after}}}`)
+  expect(changes).toHaveLength(1)
+  const [{ beforeText, afterText } = {}] = changes
+  const [one, other] = before === '["1.0"]' ? ['"1.0"', '1.0'] : [before, after]
+  expect([beforeText, afterText]).toEqual([one, other])
+})
+
+test('[D11] a text that begins like the mark of a number is a text', () => {
+  expect(compared('{"n":5,"t5":"n5"}', '{"n":"n5","t5":"\\u00005"}').changes).toEqual([
+    { path: 'n', before: 5, after: 'n5' },
+    { path: 't5', before: 'n5', after: '\u00005' },
+  ])
 })
 
 test('[D11] more changes than are shown are counted', () => {

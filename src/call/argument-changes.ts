@@ -10,9 +10,12 @@ import { canonicalArguments } from '../policy/canonical-arguments.ts'
 interface ArgumentChange {
   /** `labels/0` */
   readonly path: string
-  /** A number whose digits data cannot hold is given as text. */
+  /** A number whose digits data cannot hold is given as text; what was written is told beside it. */
   readonly before?: unknown
   readonly after?: unknown
+  /** Both as they were written, to the last digit, where one of the two has such a number. */
+  readonly beforeText?: string
+  readonly afterText?: string
 }
 
 export interface Comparison {
@@ -53,22 +56,26 @@ export function compareArguments(
 
 const MOST_CHANGES = 100
 
-/** Stands before the digits of a number, so that it is compared as it is written and never taken for a text. */
-const NUMBER = '\u0000'
+/** Stand before every text and the digits of every number, so that neither is ever taken for the other. */
+const [TEXT, NUMBER] = ['t', 'n']
 
 /** JSON as data in which every digit is kept; undefined when it is no object, or was cut. */
 function exactly(text: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(
-      text.replace(TOKEN, (token) => (token.startsWith('"') ? token : `"\\u0000${token}"`)),
-    )
+    const value: unknown = JSON.parse(text.replace(TOKEN, marked))
     return isRecord(value) ? value : undefined
   } catch {
     return undefined
   }
 }
 
-const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
+/** A text with the colon behind it is a key. */
+const TOKEN = /"(?:[^"\\]|\\.)*"(\s*:)?|-?\d[\d.eE+-]*/g
+
+function marked(token: string, colon: string | undefined): string {
+  if (colon !== undefined) return token
+  return token.startsWith('"') ? `"${TEXT}${token.slice(1)}` : `"${NUMBER}${token}"`
+}
 
 function digestOf(text: string): string | undefined {
   try {
@@ -82,7 +89,7 @@ function digestOf(text: string): string | undefined {
 function isShape(value: unknown): boolean {
   const leaves: unknown[] = []
   collect(value, leaves)
-  return leaves.length > 0 && leaves.every((leaf) => typeof leaf === 'string' && FORM.test(leaf))
+  return leaves.length > 0 && leaves.every((leaf) => isText(leaf) && FORM.test(leaf.slice(TEXT.length)))
 }
 
 const FORM = /^(?:(?:string|list|object)\(\d+\)|number|boolean|null|…\d+)$/
@@ -96,24 +103,58 @@ function compare(before: unknown, after: unknown, path: string, changes: Argumen
   if (before === after) return
   const isBoth = (test: (value: unknown) => boolean) => test(before) && test(after)
   if (!isBoth(isRecord) && !isBoth(Array.isArray)) {
-    changes.push({ path, before: shown(before), after: shown(after) })
+    changes.push(changeOf(path, { before, after }))
     return
   }
   const [one, other] = [before, after] as [Record<string, unknown>, Record<string, unknown>]
   for (const key of new Set([...Object.keys(one), ...Object.keys(other)])) {
     const inside = path === '' ? key : `${path}/${key}`
-    if (!Object.hasOwn(one, key)) changes.push({ path: inside, after: shown(other[key]) })
-    else if (!Object.hasOwn(other, key)) changes.push({ path: inside, before: shown(one[key]) })
+    if (!Object.hasOwn(one, key)) changes.push(changeOf(inside, { after: other[key] }))
+    else if (!Object.hasOwn(other, key)) changes.push(changeOf(inside, { before: one[key] }))
     else compare(one[key], other[key], inside, changes)
   }
 }
 
+function changeOf(
+  path: string,
+  sides: { readonly before?: unknown; readonly after?: unknown },
+): ArgumentChange {
+  const all = Object.entries(sides)
+  const data = all.map(([side, value]) => [side, shown(value)])
+  // Programs would read a number and a text of its digits alike.
+  const texts = all.some(([, value]) => isLong(value))
+    ? all.map(([side, value]) => [`${side}Text`, written(value)])
+    : []
+  return { path, ...Object.fromEntries([...data, ...texts]) }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.startsWith(TEXT)
+}
+
+/** Whether there is a number in it whose digits data cannot hold. */
+function isLong(value: unknown): boolean {
+  if (typeof value === 'string') return !isText(value) && typeof shown(value) === 'string'
+  return typeof value === 'object' && value !== null && Object.values(value).some(isLong)
+}
+
 function shown(value: unknown): unknown {
-  if (typeof value === 'string' && value.startsWith(NUMBER)) {
+  if (isText(value)) return value.slice(TEXT.length)
+  if (typeof value === 'string') {
     const digits = value.slice(NUMBER.length)
     return String(Number(digits)) === digits ? Number(digits) : digits
   }
   if (Array.isArray(value)) return value.map(shown)
   if (!isRecord(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, shown(item)]))
+}
+
+/** As JSON with the digits that were sent. */
+function written(value: unknown): string {
+  if (isText(value)) return JSON.stringify(value.slice(TEXT.length))
+  if (typeof value === 'string') return value.slice(NUMBER.length)
+  if (Array.isArray(value)) return `[${value.map(written).join(',')}]`
+  if (!isRecord(value)) return JSON.stringify(value)
+  const members = Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}:${written(item)}`)
+  return `{${members.join(',')}}`
 }

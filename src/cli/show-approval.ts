@@ -62,7 +62,8 @@ function changeLines({ changes, more, unseen }: Comparison): string[] {
   return [
     '  different from the last call of it that went well:',
     ...changes.map(
-      ({ path, before, after }) => `    ${oneLine(path)}: ${sideText(before)} → ${sideText(after)}`,
+      ({ path, before, after, beforeText, afterText }) =>
+        `    ${oneLine(path)}: ${sideText(before, beforeText)} → ${sideText(after, afterText)}`,
     ),
     ...(more === undefined ? [] : [`    … and ${more} more`]),
     ...(unseen === undefined ? [] : [`    there may be others: ${WHY_UNSEEN[unseen]}`]),
@@ -74,8 +75,8 @@ const WHY_UNSEEN = {
   unrecorded: 'its arguments were not recorded as they were sent',
 } as const satisfies Record<NonNullable<Comparison['unseen']>, string>
 
-function sideText(value: unknown): string {
-  return value === undefined ? '(none)' : valueText(JSON.stringify(value), false)
+function sideText(value: unknown, written: string | undefined): string {
+  return value === undefined ? '(none)' : valueText(written ?? JSON.stringify(value), false)
 }
 
 /** Cut in the middle, so that nothing hides at the end. */
