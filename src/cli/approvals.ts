@@ -64,7 +64,7 @@ async function withOwnDesk(
   store: Store,
   work: (desk: Desk) => Promise<void>,
 ): Promise<void> {
-  const [{ Brakes }, { approvalView }] = await Promise.all([
+  const [{ Brakes }, { approvalView, approvalViews }] = await Promise.all([
     import('../call/brakes.ts'),
     import('../call/approval-view.ts'),
   ])
@@ -76,10 +76,8 @@ async function withOwnDesk(
   })
   const { desk, memories } = brakes
   const own: Desk = {
-    list: async (status, agent) => {
-      const approvals = await desk.list(status === 'all' ? undefined : status, agent)
-      return await Promise.all(approvals.map((approval) => approvalView(approval, store.invocations)))
-    },
+    list: async (status, agent) =>
+      await approvalViews(await desk.list(status === 'all' ? undefined : status, agent), store.invocations),
     get: async (id) => await approvalView(await desk.get(id), store.invocations),
     answer: async (id, answer) => {
       const { id: whole } = await desk.get(id)

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { ApprovalView } from '../call/approval-view.ts'
 import { compareArguments } from '../call/argument-changes.ts'
 import { Output } from './output.ts'
 import { approvalLines } from './show-approval.ts'
@@ -14,10 +15,18 @@ test.each([
     at: 0,
     ...compareArguments({ text, bytes: text.length }, { text: now, digest: 'another' }),
   }
-  const approval = {
-    ...{ id: 'one', agent: 'ada', server: 'x', tool: 'write', address: 'x/write', arguments: now },
-    ...{ status: 'pending', createdAt: 0, expiresAt: 1, lastCall },
-  } as const
+  const approval: ApprovalView = {
+    id: 'one',
+    agent: 'ada',
+    server: 'x',
+    tool: 'write',
+    address: 'x/write',
+    arguments: now,
+    status: 'pending',
+    createdAt: 0,
+    expiresAt: 1,
+    lastCall,
+  }
   const lines = approvalLines(new Output({ json: false, color: false }), approval)
   expect(lines).toContain(`    n: ${before} → ${after}`)
 })

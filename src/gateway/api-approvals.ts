@@ -2,7 +2,7 @@
 
 import { Fault } from '../base/fault.ts'
 import { isRecord } from '../base/record.ts'
-import { approvalView } from '../call/approval-view.ts'
+import { approvalView, approvalViews } from '../call/approval-view.ts'
 import type { Hub } from '../hub.ts'
 import type { ApprovalStatus } from '../store/policy.ts'
 import type { Answer as ApiAnswer, ApprovalAnswer } from './api-types.ts'
@@ -19,9 +19,7 @@ export async function listApprovals(
     status === 'all' ? undefined : status,
     query.get('agent') ?? undefined,
   )
-  // What is different from the last call takes a look at the record for each.
-  const calls = approvals.length > MOST_COMPARED ? undefined : hub.record
-  return { approvals: await Promise.all(approvals.map((approval) => approvalView(approval, calls))) }
+  return { approvals: await approvalViews(approvals, hub.record) }
 }
 
 /** `GET /api/approvals/ID` */
@@ -64,7 +62,6 @@ export async function approvalStatistics(
 
 // --- internal ---
 
-const MOST_COMPARED = 100
 const LONGEST_NAME = 100
 
 function answerIn(body: Buffer): ApprovalAnswer & { by: string } {
