@@ -27,7 +27,7 @@ import type { ApprovalStatistics, Rule } from '../store/policy.ts'
 import type { SignInAnswer, SignInBody } from './api-sign-in.ts'
 import type { NewToken, ShownToken } from './tokens.ts'
 
-/** Every refusal, with a status of 400, 403, 404, 409, 429 or 504. */
+/** Every refusal, with a status of 400, 401, 403, 404, 409, 429 or 504. */
 export interface ApiFault {
   readonly code: Code
   readonly message: string

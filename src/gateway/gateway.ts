@@ -13,15 +13,15 @@ import { type Actor, OWNER } from '../policy/access.ts'
 import type { Token } from '../store/policy.ts'
 import { serveApi } from './api.ts'
 import { EventFeed } from './events.ts'
-import { checkExposure, isHostAllowed, isOriginAllowed } from './guard.ts'
+import { checkExposure, wrongName } from './guard.ts'
 import { serveMcp } from './http-endpoint.ts'
-import { agentsIn, Identities, type Known, ownerToken, readTokens } from './identify.ts'
+import { agentsIn, Identities, type Known, ownerToken, readTokens, signInFault } from './identify.ts'
 import { json } from './json.ts'
 import { asksForStream, Limits, type Share } from './limits.ts'
 import { serveUpgrade } from './lines-upgrade.ts'
 import { McpEndpoint } from './mcp.ts'
 import { Metrics } from './metrics.ts'
-import { refuse, refuseForNow } from './refuse.ts'
+import { refuse, refuseAt, refuseForNow } from './refuse.ts'
 import { sessionKey } from './session-id.ts'
 import { FailedSignIns } from './sign-ins.ts'
 
@@ -223,11 +223,8 @@ export class Gateway {
     const { headers } = request
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
     const { allowedHosts, limits } = this.#settings
-    if (
-      guarded &&
-      !(isHostAllowed(headers.host, allowedHosts) && isOriginAllowed(headers.origin, allowedHosts))
-    )
-      return this.#refuse('host', response, 403, 'this host or origin is not allowed')
+    const wrong = guarded ? wrongName(headers, allowedHosts) : undefined
+    if (wrong !== undefined) return this.#refuse('host', path, response, 403, new Fault('NO_ACCESS', wrong))
     if (request.rawHeaders.length > 2 * limits.headerCount)
       return refuse(response, 431, `more than ${limits.headerCount} headers`)
     if (path === '/healthz') return json(response, 200, { ok: true })
@@ -241,7 +238,7 @@ export class Gateway {
         return refuseForNow(response, 429, 'GATEWAY_LIMIT', tooMuch)
       }
       response.setHeader('www-authenticate', 'Bearer realm="busbar"')
-      return this.#refuse('token', response, 401, 'a token is needed: Authorization: Bearer …')
+      return this.#refuse('token', path, response, 401, signInFault(headers.authorization))
     }
     if (this.#closing) return refuseForNow(response, 503, 'CLOSED', STOPPING)
     const stays = asksForStream(request)
@@ -271,7 +268,8 @@ export class Gateway {
     share: Share,
   ): Promise<void> | void {
     if (path === '/metrics' || path.startsWith('/api/')) {
-      if (actor.kind !== 'owner') return this.#refuse('owner', response, 403, 'this is for the owner')
+      if (actor.kind !== 'owner')
+        return this.#refuse('owner', path, response, 403, new Fault('NO_ACCESS', 'this is for the owner'))
       if (path === '/metrics') return this.metrics.serve(response)
       return serveApi(this.#hub, request, response, this)
     }
@@ -281,9 +279,9 @@ export class Gateway {
     return serveMcp({ endpoint: this.#endpoint, actor, scope: scope.server, request, response, share })
   }
 
-  #refuse(reason: string, response: ServerResponse, status: number, message: string): void {
+  #refuse(reason: string, path: string, response: ServerResponse, status: number, fault: Fault): void {
     this.metrics.refused(reason)
-    refuse(response, status, message)
+    refuseAt(path, response, status, fault)
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { checkExposure, isHostAllowed, isLoopback, isOriginAllowed } from './guard.ts'
+import { checkExposure, isHostAllowed, isLoopback, isOriginAllowed, wrongName } from './guard.ts'
 
 for (const host of [
   'localhost',
@@ -61,6 +61,21 @@ test('a program has no origin, a page must have ours', () => {
     '',
   ])
     expect([origin, isOriginAllowed(origin, [])]).toEqual([origin, false])
+})
+
+test('who comes by a wrong name is told which, cleaned and cut, and where names are allowed', () => {
+  const host = 'localhost:4747'
+  expect(wrongName({ host }, [])).toBeUndefined()
+  expect(wrongName({ host, origin: 'http://localhost:3000' }, [])).toBeUndefined()
+  expect(
+    wrongName({ host: 'gate.example', origin: 'https://gate.example' }, ['gate.example']),
+  ).toBeUndefined()
+  const rule = 'is not allowed: it is neither loopback nor listed in gateway.allowedHosts'
+  expect(wrongName({ host: 'gate.example:80' }, [])).toBe(`the Host "gate.example:80" ${rule}`)
+  expect(wrongName({ host, origin: 'null' }, [])).toBe(`the Origin "null" ${rule}`)
+  expect(wrongName({}, [])).toBe(`the Host "" ${rule}`)
+  expect(wrongName({ host: '\u009b2J\t"evil\u00fc' }, [])).toBe(`the Host "?2J?\\"evil?" ${rule}`)
+  expect(wrongName({ host: 'x'.repeat(5000) }, [])).toBe(`the Host "${'x'.repeat(100)}…" ${rule}`)
 })
 
 test('only loopback is reached from this machine alone', () => {

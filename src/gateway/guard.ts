@@ -22,6 +22,16 @@ export function isOriginAllowed(origin: string | undefined, allowed: readonly st
   return (protocol === 'http:' || protocol === 'https:') && isHostAllowed(host, allowed)
 }
 
+/** Why a request comes by a wrong name; undefined when it does not. */
+export function wrongName(
+  { host, origin }: { readonly host?: string | undefined; readonly origin?: string | undefined },
+  allowed: readonly string[],
+): string | undefined {
+  const [header, value] = isHostAllowed(host, allowed) ? ['Origin', origin] : ['Host', host]
+  if (header === 'Origin' && isOriginAllowed(origin, allowed)) return undefined
+  return `the ${header} ${shown(value)} is not allowed: it is neither loopback nor listed in gateway.allowedHosts`
+}
+
 /** Whether an address to listen on can be reached from this machine only. */
 export function isLoopback(host: string): boolean {
   return isLoopbackName(host.toLowerCase()) || host === '::1'
@@ -48,6 +58,14 @@ export function checkExposure(
 }
 
 // --- internal ---
+
+/** Characters of a name that are repeated to who sent it. */
+const LONGEST_NAME = 100
+
+function shown(name = ''): string {
+  const clean = name.replace(/[^\x20-\x7e]/g, '?')
+  return JSON.stringify(clean.length > LONGEST_NAME ? `${clean.slice(0, LONGEST_NAME)}…` : clean)
+}
 
 /** An address is what it says, whoever resolved it; of names only the one that no page can have. */
 function isLoopbackName(name: string): boolean {

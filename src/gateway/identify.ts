@@ -41,7 +41,7 @@ export class Identities {
   find(authorization: string | undefined): Actor | undefined {
     const seen = authorization && this.#seen.get(authorization)
     if (seen) return Date.now() < seen.until ? seen.actor : undefined
-    const token = authorization?.match(/^Bearer +(\S+)$/i)?.[1]
+    const token = tokenIn(authorization)
     if (authorization === undefined || token === undefined) return undefined
     const digest = digestOf(token)
     let found: Known | undefined
@@ -50,6 +50,15 @@ export class Identities {
     if (this.#seen.size < 4 * this.#known.length) this.#seen.set(authorization, found)
     return found.actor
   }
+}
+
+/** Why somebody is not known by what they sent, none of which is repeated. */
+export function signInFault(authorization: string | undefined): Fault {
+  return tokenIn(authorization) === undefined
+    ? new Fault('NO_ACCESS', 'a token is needed: Authorization: Bearer …')
+    : new Fault('NO_ACCESS', 'this token is not known, or not any more', {
+        hint: 'make another one: busbar agents token NAME',
+      })
 }
 
 /** Agents' tokens from the configuration and from the store, and the owner's own. Two agents with one token would be one. */
@@ -109,6 +118,10 @@ export function ownerToken(places: Places, env: Snapshot['env']): string {
 }
 
 // --- internal ---
+
+function tokenIn(authorization: string | undefined): string | undefined {
+  return authorization?.match(/^Bearer +(\S+)$/i)?.[1]
+}
 
 function digestOf(token: string): Buffer {
   return createHash('sha256').update(token).digest()

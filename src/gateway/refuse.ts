@@ -1,14 +1,21 @@
 // Answers to requests that are not even looked at.
 
 import type { ServerResponse } from 'node:http'
-import type { Code } from '../base/fault.ts'
+import type { Code, Fault } from '../base/fault.ts'
 import type { ProtocolError } from '../wire/message.ts'
+import { apiFault } from './api-fault.ts'
 import { OWN_ERROR } from './faults.ts'
 import { json } from './json.ts'
 import type { TooMuch } from './limits.ts'
 
 export function refuse(response: ServerResponse, status: number, message: string): void {
   json(response, status, { error: message })
+}
+
+/** The same where `/api/*` was asked, whose refusals are all faults; elsewhere in one sentence. */
+export function refuseAt(path: string, response: ServerResponse, status: number, fault: Fault): void {
+  if (path.startsWith('/api/')) json(response, status, apiFault(fault))
+  else refuse(response, status, fault.hint === undefined ? fault.message : `${fault.message}; ${fault.hint}`)
 }
 
 /** Later, perhaps. In a form that a client of the protocol understands, though nobody knows which request it was. */

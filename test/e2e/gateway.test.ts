@@ -94,6 +94,32 @@ test('[C11] the gateway refuses who has no token, comes by a wrong name, or send
   expect((await gateway.ask('plain', 'tools/list')).result.tools).toHaveLength(11)
 })
 
+test('[C11] who is refused is told why and what helps; what they sent as a token is not repeated', async () => {
+  const gateway = await started({ plain }, AGENTS)
+  const said = async (path: string, headers: Record<string, string>) => {
+    const response = await fetch(gateway.url + path, { headers })
+    return [response.status, await response.json()]
+  }
+  const [none, wrong] = [{}, { authorization: 'Bearer wrong-7f3a' }]
+  const needed = 'a token is needed: Authorization: Bearer …'
+  const unknown = 'this token is not known, or not any more'
+  const hint = 'make another one: busbar agents token NAME'
+  for (const path of ['/mcp', '/mcp/plain', '/metrics']) {
+    expect(await said(path, none)).toEqual([401, { error: needed }])
+    expect(await said(path, wrong)).toEqual([401, { error: `${unknown}; ${hint}` }])
+  }
+  expect(await said('/api/servers', none)).toEqual([401, { code: 'NO_ACCESS', message: needed }])
+  expect(await said('/api/servers', wrong)).toEqual([401, { code: 'NO_ACCESS', message: unknown, hint }])
+  const agent = { authorization: `Bearer ${TOKEN}` }
+  const owners = 'this is for the owner'
+  expect(await said('/api/servers', agent)).toEqual([403, { code: 'NO_ACCESS', message: owners }])
+  expect(await said('/metrics', agent)).toEqual([403, { error: owners }])
+  const origin = 'https://evil.example'
+  const message = `the Origin "${origin}" is not allowed: it is neither loopback nor listed in gateway.allowedHosts`
+  expect(await said('/mcp', { ...agent, origin })).toEqual([403, { error: message }])
+  expect(await said('/api/servers', { ...agent, origin })).toEqual([403, { code: 'NO_ACCESS', message }])
+})
+
 type Kind = 'v1' | 'v2 legacy' | 'v2 modern'
 
 /** A client on an official SDK, connected through the gateway with the agent's token. */
