@@ -140,7 +140,7 @@ export class AgentHandle {
   /** `server/tool`, a name from `toolsFor`, or a native tool's. */
   call(address: string, args?: unknown, options?: CallOptions): Promise<CallResult> {
     const conversation = options?.conversation
-    const wrong = options?.timeout === undefined ? undefined : wrongTimeout(options.timeout)
+    const wrong = options && wrongTimes(options)
     if (wrong) return Promise.reject(wrong)
     const asking = conversation === undefined ? this.#asking : { ...this.#asking, conversation }
     return call(this.#context, asking, address, args, options)
@@ -262,6 +262,20 @@ export interface ServerClient {
 }
 
 // --- internal ---
+
+function wrongTimes({ timeout, approvalWait }: CallOptions): Fault | undefined {
+  const wrong = timeout === undefined ? undefined : wrongTimeout(timeout)
+  return wrong ?? (approvalWait === undefined ? undefined : wrongWait(approvalWait))
+}
+
+/** The same for a person's answer, which may also not be waited for at all. */
+function wrongWait(wait: unknown): Fault | undefined {
+  if (typeof wait === 'number' && wait >= 0) return undefined
+  const said = typeof wait === 'number' ? String(wait) : JSON.stringify(wait)
+  return new Fault('USAGE', `approvalWait is ${said}; expected milliseconds, 0 or more`, {
+    hint: 'leave it out to be told at once that a person is asked',
+  })
+}
 
 /** Why a time is none that can be waited; undefined when it can. For ever is one. */
 function wrongTimeout(timeout: unknown): Fault | undefined {

@@ -48,7 +48,7 @@ export function cancelled(call: Called): Fault {
 }
 
 /** `several`: the end of an id was given, and fits more than one. */
-export function unknown(id: string, several: boolean): Fault {
+export function unknown(id: unknown, several: boolean): Fault {
   return several
     ? new Fault('APPROVAL_UNKNOWN', `several questions have ids that end with ${JSON.stringify(id)}`, {
         hint: 'write more of the id',

@@ -158,6 +158,32 @@ test('[D11] a program may answer in the name of a person; what it leaves open st
   expect(trouble).toEqual(['an approver failed: a bug of the program'])
 })
 
+test('[D11] an approver that thinks is waited for as long as the caller gave, and its answer counts all the same', async () => {
+  const { desk: it } = await desk()
+  let decide: (answer: { decision: 'allow' }) => void = () => undefined
+  it.addApprover(() => new Promise((resolve) => (decide = resolve)))
+  const id = await idOf(it.permit(CALL, { wait: 20, limit: 20 }))
+  // Another try of the same call waits for the same approver, no longer than it may.
+  expect(await idOf(it.permit(CALL, { wait: 0, limit: 0 }))).toBe(id)
+  const waiting = it.permit(CALL, NOW)
+  decide({ decision: 'allow' })
+  expect((await waiting).id).toBe(id)
+})
+
+test('[D11] an approver that answers at once is heard also by who does not want to wait', async () => {
+  const { desk: it } = await desk()
+  it.addApprover(() => ({ decision: 'allow' }))
+  await it.permit(CALL, { wait: 0, limit: 0 })
+})
+
+test.each([undefined, null, 7, {}])('[D11] %s is no id', async (id) => {
+  const { desk: it } = await desk()
+  const given = id as unknown as string
+  const fault = { code: 'APPROVAL_UNKNOWN', hint: 'run: busbar approve list' }
+  await expect(it.answer(given, { decision: 'allow' }, 'ann')).rejects.toMatchObject(fault)
+  await expect(it.get(given)).rejects.toMatchObject(fault)
+})
+
 test('[D11] who retries is told how long the question can still be answered', async () => {
   const { desk: it, clock } = await desk()
   const said = () => it.permit(CALL, NOW).catch((error: Error) => error.message)

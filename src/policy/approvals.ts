@@ -23,6 +23,8 @@ export type Approver = (approval: Approval) => Answer | undefined | Promise<Answ
 export interface Patience {
   /** Milliseconds to wait for an answer. */
   readonly wait: number
+  /** Milliseconds that the caller gave itself: then not even an approver in this process is waited for longer. */
+  readonly limit?: number | undefined
   readonly signal?: Stop | undefined
   /** The person at the calling client, where one sits there. */
   readonly client?: Approver | undefined
@@ -68,9 +70,10 @@ export class ApprovalDesk {
   }
 
   /** Resolves when this call may be made, once, to the answer that is used up by it. Rejects when it may not, or not yet. */
-  async permit(question: Question, { wait, signal, client }: Patience): Promise<Approval> {
+  async permit(question: Question, { wait, limit, signal, client }: Patience): Promise<Approval> {
     // An answer may be used by another call of the same kind; then this one asks anew, within the same time.
     const until = performance.now() + wait
+    const end = performance.now() + (limit ?? Number.POSITIVE_INFINITY)
     for (;;) {
       if (signal?.aborted) throw cancelled(question)
       let approval = await this.#asked(question)
@@ -78,7 +81,7 @@ export class ApprovalDesk {
       if (client && this.#thinking.get(approval.id) === 'client') approval = await this.#put(question)
       const status =
         approval.status === 'pending'
-          ? await this.#awaited(approval, until - performance.now(), signal, client)
+          ? await this.#awaited(approval, { until, end }, signal, client)
           : approval.status
       switch (status) {
         case 'allowed':
@@ -137,6 +140,8 @@ export class ApprovalDesk {
 
   /** By its id or, while it is pending, the end of it. */
   async get(id: string): Promise<Approval> {
+    // Programs need not be typed.
+    if (typeof id !== 'string') throw unknown(id, false)
     const { approvals } = this.#options
     const found = await approvals.get(id)
     if (found) return found
@@ -202,17 +207,19 @@ export class ApprovalDesk {
 
   async #awaited(
     approval: Approval,
-    wait: number,
+    { until, end }: { readonly until: number; readonly end: number },
     signal: Stop | undefined,
     client: Approver | undefined,
   ): Promise<ApprovalStatus> {
     const { id } = approval
     let heard: ApprovalStatus | 'aborted' = 'pending'
-    const began = performance.now()
-    // An approver in this process is waited for as long as it takes; what it leaves open may be answered elsewhere.
-    if (this.#ask(approval, client))
-      heard = await this.#waiters.wait(id, Math.max(0, approval.expiresAt - this.#now()), signal)
-    const left = wait - (performance.now() - began)
+    // An approver in this process is waited for as long as it takes, unless the caller said how long; what it leaves open
+    // may be answered elsewhere.
+    if (this.#ask(approval, client)) {
+      const most = Math.min(approval.expiresAt - this.#now(), end - performance.now())
+      heard = await this.#waiters.wait(id, Math.max(0, most), signal)
+    }
+    const left = until - performance.now()
     if (heard === 'pending' && left > 0) heard = await this.#waiters.wait(id, left, signal)
     return await this.#heard(approval, heard)
   }

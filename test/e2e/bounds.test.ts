@@ -49,6 +49,23 @@ test('[C5] a time-out that cannot be waited is refused with its value, and nothi
   expect(await hub.calls.list({})).toEqual([])
 })
 
+test('[D11] a time to wait for a person that cannot be waited is refused with its value, and nobody is asked', async () => {
+  const hub = await hubWith({ plain: serverCommand('plain') })
+  for (const [approvalWait, said] of [
+    [-1, '-1'],
+    [Number.NaN, 'NaN'],
+    ['30s', '"30s"'],
+    [null, 'null'],
+  ] as [never, string][])
+    expect(await faultOf(hub.as().call('plain/echo', { text: 'x' }, { approvalWait }))).toMatchObject({
+      code: 'USAGE',
+      message: `approvalWait is ${said}; expected milliseconds, 0 or more`,
+    })
+  expect((await hub.as().call('plain/echo', { text: 'x' }, { approvalWait: 0 })).text).toBe('x')
+  await hub.flush()
+  expect(await hub.calls.list({})).toHaveLength(1)
+})
+
 test('[C5] a progress handler that rejects costs a warning, not the process', async () => {
   const hub = await hubWith({ plain: serverCommand('plain') })
   const warned = new Promise<Error>((resolve) => process.once('warning', resolve))
