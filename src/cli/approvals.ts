@@ -3,6 +3,7 @@
 
 import type { ApprovalView } from '../call/approval-view.ts'
 import type { Snapshot } from '../config/snapshot.ts'
+import { actorOf } from '../policy/access.ts'
 import type { Answer } from '../policy/approval-answer.ts'
 import type { Approval, ApprovalStatistics, Rule } from '../store/policy.ts'
 import type { Store } from '../store/store.ts'
@@ -76,8 +77,12 @@ async function withOwnDesk(
   })
   const { desk, memories } = brakes
   const own: Desk = {
-    list: async (status, agent) =>
-      await approvalViews(await desk.list(status === 'all' ? undefined : status, agent), store.invocations),
+    list: async (status, agent) => {
+      const approvals = await desk.list(status === 'all' ? undefined : status, agent)
+      // Of an agent that is gone there may be questions left.
+      if (agent !== undefined && approvals.length === 0) actorOf(agent, active.assignments)
+      return await approvalViews(approvals, store.invocations)
+    },
     get: async (id) => await approvalView(await desk.get(id), store.invocations),
     answer: async (id, answer) => {
       const { id: whole } = await desk.get(id)

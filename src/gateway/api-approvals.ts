@@ -15,10 +15,10 @@ export async function listApprovals(
   const status = query.get('status') ?? 'pending'
   if (status !== 'all' && !isStatus(status)) throw wrong(`there is no status ${status}`)
   await hub.flush()
-  const approvals = await hub.approvals.list(
-    status === 'all' ? undefined : status,
-    query.get('agent') ?? undefined,
-  )
+  const agent = query.get('agent') ?? undefined
+  const approvals = await hub.approvals.list(status === 'all' ? undefined : status, agent)
+  // Of an agent that is gone there may be questions left.
+  if (agent !== undefined && approvals.length === 0) hub.actor(agent)
   return { approvals: await approvalViews(approvals, hub.record) }
 }
 

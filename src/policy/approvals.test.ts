@@ -57,6 +57,9 @@ test('[D11] what was allowed and not used in time is asked again', async () => {
   const id = await idOf(it.permit(CALL, NOW))
   await it.answer(id, { decision: 'allow' }, 'ann')
   clock.now += 60_000
+  expect((await it.list()).map(({ status, decidedBy }) => [status, decidedBy])).toEqual([['expired', 'ann']])
+  expect((await it.get(id)).status).toBe('expired')
+  expect((await it.statistics(0)).allowed).toBe(1)
   expect(await idOf(it.permit(CALL, NOW))).not.toBe(id)
 })
 

@@ -144,7 +144,7 @@ export class ApprovalDesk {
     if (typeof id !== 'string') throw unknown(id, false)
     const { approvals } = this.#options
     const found = await approvals.get(id)
-    if (found) return found
+    if (found) return this.#asItStands(found)
     const [only, another] = id.length < SHORTEST_ID ? [] : await approvals.ending(id, this.#now())
     if (only && another === undefined) return only
     throw unknown(id, another !== undefined)
@@ -153,12 +153,14 @@ export class ApprovalDesk {
   /** Oldest first. What has expired is said to be. Of more than `MOST_LISTED` those that wait the longest, or the latest. */
   async list(status?: ApprovalStatus, agent?: string): Promise<Approval[]> {
     await this.#options.approvals.expire(this.#now())
-    return await this.#options.approvals.list({
+    const found = await this.#options.approvals.list({
       ...(status === undefined ? {} : { status }),
       ...(agent === undefined ? {} : { agent }),
       limit: MOST_LISTED,
       first: status === 'pending',
     })
+    const all = found.map((approval) => this.#asItStands(approval))
+    return status === undefined ? all : all.filter((approval) => approval.status === status)
   }
 
   statistics(since: number): Promise<ApprovalStatistics> {
@@ -171,6 +173,12 @@ export class ApprovalDesk {
   }
 
   // --- internal ---
+
+  /** What was allowed and not used in time opens nothing any more. The store keeps that it was allowed, for the statistics. */
+  #asItStands(approval: Approval): Approval {
+    const isOver = approval.status === 'allowed' && approval.expiresAt <= this.#now()
+    return isOver ? { ...approval, status: 'expired' } : approval
+  }
 
   #asked(question: Question): Promise<Approval> {
     const { agent, server, tool, fingerprint, argumentsHash } = question

@@ -281,6 +281,21 @@ test('[D11] the command line says 7 while a person is asked, waits on request, a
   expect((await sandbox.run(['approve', 'rules', 'remove', 'nope12', ...from])).code).toBe(1)
 })
 
+test('[D11] an agent that does not exist is said, with a gateway and without one', async () => {
+  const { sandbox, gateway } = await asked('0s')
+  const list = (agent: string) =>
+    sandbox.run(['approve', 'list', '--agent', agent, '--json', '--config', 'team.json', '--trust'])
+  const check = async () => {
+    expect((await list('ada')).json).toEqual({ approvals: [] })
+    const { code, error } = await list('adaa')
+    expect(code).not.toBe(0)
+    expect(error).toMatchObject({ code: 'AGENT_UNKNOWN', hint: 'did you mean ada?' })
+  }
+  await check()
+  await gateway.end('SIGTERM')
+  await check()
+})
+
 test('[D11] what is asked cannot act on the terminal, and is shown to its end', async () => {
   const { gateway, sandbox } = await asked('0s')
   await echo(gateway, `\u001b[2J\u202e${'x'.repeat(5000)} the end`)
