@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { serverCommand } from '../servers/start.ts'
 import { BINARY, type Sandbox } from './cli.ts'
-import { place } from './hub.ts'
+import { place, up } from './hub.ts'
 import { type Terminal, terminal } from './terminal.ts'
 
 const ENV = { TERM: 'xterm', SHELL: '/bin/sh', NO_COLOR: '1' }
@@ -117,4 +117,24 @@ test('[D11] Ctrl-C in the middle of a question leaves it open, and the terminal 
   expect(await shell.shows(/[0-9a-f]+(?::[0-9a-f]+){5,}/)).toBe(before)
   await shell.shows('over')
   expect(await statusOf(sandbox, id)).toBe('pending')
+})
+
+test('[D11] Ctrl-C ends it at once also when questions were answered while a gateway runs, and leaves the terminal as it was', async () => {
+  const sandbox = home()
+  await up(sandbox, JSON.parse(sandbox.read('busbar.json')))
+  const line = `stty -g; "${process.execPath}" "${BINARY}" approve watch; echo "code $?"; stty -g; echo over`
+  const shell = terminal(sandbox, `trap : INT; ${line}`, ENV)
+  const before = await shell.shows(/[0-9a-f]+(?::[0-9a-f]+){5,}/)
+  await shell.shows('Waiting for questions')
+  for (const key of ['d', 'a']) {
+    const id = await asks(sandbox, key)
+    await shell.shows(PROMPT)
+    shell.type(key)
+    await shell.shows(key === 'd' ? 'denied' : 'allowed')
+    expect(await statusOf(sandbox, id)).toBe(key === 'd' ? 'denied' : 'allowed')
+  }
+  shell.type('\u0003')
+  await shell.shows('code 130')
+  expect(await shell.shows(/[0-9a-f]+(?::[0-9a-f]+){5,}/)).toBe(before)
+  await shell.shows('over')
 })
