@@ -2,8 +2,9 @@
 
 import { Fault } from '../base/fault.ts'
 import { effective } from '../config/effective.ts'
+import { graveProblems } from '../config/grave.ts'
 import { errorsOf, type LoadOptions, loadConfig } from '../config/load.ts'
-import { configFault } from '../config/problem.ts'
+import { configFault, problemLine } from '../config/problem.ts'
 import type { Snapshot } from '../config/snapshot.ts'
 import { missingWarnings } from '../config/status.ts'
 import { recordTrust, type Subject, trustSubjects } from '../config/trust.ts'
@@ -94,6 +95,16 @@ export class Session {
 export function failOnErrors(snapshot: Snapshot): void {
   const errors = errorsOf(snapshot)
   if (errors.length > 0) throw configFault(errors)
+}
+
+/**
+ * For what runs for long: ends the command where going on could give somebody more than the files mean to; every other
+ * error is told, and costs only itself.
+ */
+export function startDespiteErrors(snapshot: Snapshot, { warn }: { warn(text: string): void }): void {
+  const grave = graveProblems(snapshot)
+  if (grave.length > 0) throw configFault(grave)
+  for (const problem of errorsOf(snapshot)) warn(`left out: ${problemLine(problem)}`)
 }
 
 // --- internal ---

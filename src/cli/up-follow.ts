@@ -3,7 +3,8 @@
 import { watch } from 'node:fs'
 import type { Places } from '../base/places.ts'
 import { effective } from '../config/effective.ts'
-import { problemLine } from '../config/problem.ts'
+import { graveProblems } from '../config/grave.ts'
+import { type Problem, problemLine } from '../config/problem.ts'
 import type { GatewaySettings } from '../config/schema-gateway.ts'
 import type { Snapshot } from '../config/snapshot.ts'
 import { TRUST_FILE } from '../config/trust.ts'
@@ -32,9 +33,8 @@ export async function follow(
   const began = hub.snapshot.config.gateway
   let restart = ''
   const config = await watchConfig(session.loadOptions, (event) => {
-    if (event.kind === 'applied') return consider(event.snapshot)
-    warn('the change was refused; the last good configuration stays:')
-    for (const problem of event.problems) warn(problemLine(problem))
+    if (event.kind === 'applied') consider(event.snapshot)
+    else refuse(event.problems)
   })
   const trust = watchTrust(hub.places, () => consider(config.current))
   return {
@@ -43,6 +43,11 @@ export async function follow(
       config.close()
       trust()
     },
+  }
+
+  function refuse(problems: readonly Problem[]): void {
+    warn('the change was refused; the last good configuration stays:')
+    for (const problem of problems) warn(problemLine(problem))
   }
 
   /** A command of ours writes a file, and that it is trusted; whichever is heard of first, nothing may stop in between. */
@@ -54,6 +59,12 @@ export async function follow(
 
   function take(snapshot: Snapshot): void {
     clearTimeout(patience)
+    // What was harmless while nobody trusted its file may not be so any more.
+    const grave = graveProblems(snapshot)
+    if (grave.length > 0) {
+      refuse(grave)
+      return
+    }
     const subjects = session.subjects(snapshot)
     const open = subjects.filter(({ state }) => state !== 'trusted').map(({ name }) => name)
     if (open.length > 0) warn(`not trusted, so not in force: ${open.join(', ')}; run: busbar trust`)

@@ -11,10 +11,13 @@ import { type Config, settingsSchema } from './schema.ts'
 import { type Agent, agentSchema } from './schema-agent.ts'
 import { serverSchema } from './schema-server.ts'
 import type { ServerEntry, Snapshot } from './snapshot.ts'
-import { leaves, type Place, plain, subtree, type Tree, without } from './tree.ts'
+import { leaves, type Place, plain, subtree, type Tree, without, withoutAll } from './tree.ts'
 import { checkComplete, checkNames } from './validate.ts'
 
-type Found = Pick<Snapshot, 'root' | 'env' | 'places' | 'secrets' | 'looked' | 'layers' | 'environment'>
+type Found = Pick<
+  Snapshot,
+  'root' | 'env' | 'places' | 'secrets' | 'looked' | 'layers' | 'environment' | 'raisedBy'
+>
 
 /** Puts the layers, lowest first, together; the environment goes over all but the managed one. */
 export function assemble(found: Found, read: readonly Problem[]): Snapshot {
@@ -25,7 +28,8 @@ export function assemble(found: Found, read: readonly Problem[]): Snapshot {
     ...found.layers.filter(managed).map((layer) => layer.tree),
   ]
   const empty: Tree = { kind: 'map', place: NOWHERE, entries: new Map() }
-  const merged = trees.reduce(mergeTrees, empty)
+  const broken = brokenAgents(found.layers)
+  const merged = withoutAll(trees.reduce(mergeTrees, empty), 'agents', broken)
   const said = new Set(read)
   const problems = [...read]
   const settings = settingsSchema.parse(plain(without(without(merged, ['servers']), ['agents'])))
@@ -59,7 +63,8 @@ export function assemble(found: Found, read: readonly Problem[]): Snapshot {
     config,
     servers: entries,
     assignments: who,
-    starts: startsByItself(config, who),
+    // Where the only agents are left out, what was theirs does not become everybody's.
+    starts: who.length === 0 && broken.size > 0 ? new Set() : startsByItself(config, who),
     problems: sortProblems(problems),
   }
 }
@@ -130,6 +135,17 @@ function brokenHolder(name: string, holders: readonly Layer[]): Layer | undefine
 /** Where a broken entry stands in its file; its first problem knows, in whichever format that is. */
 function brokenPath(layer: Layer | undefined, name: string): Path {
   return layer?.brokenPaths.get(name) ?? ['servers', name]
+}
+
+/** Agents with problems in a file that is in force: what a lower file says of them does not hold without what this one says. */
+function brokenAgents(layers: readonly Layer[]): Set<string> {
+  const trees = layers.flatMap(({ source, leftOut }) => (source.trusted ? leftOut : []))
+  return new Set(
+    trees.flatMap((tree) => {
+      const agents = subtree(tree, ['agents'])
+      return agents?.kind === 'map' ? [...agents.entries.keys()] : []
+    }),
+  )
 }
 
 function agentsOf(merged: Tree): Record<string, Agent> {

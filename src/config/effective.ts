@@ -4,7 +4,7 @@
 import { assemble } from './assemble.ts'
 import type { Layer } from './layer.ts'
 import type { Problem } from './problem.ts'
-import type { Snapshot } from './snapshot.ts'
+import type { ServerEntry, Snapshot } from './snapshot.ts'
 import type { Tree } from './tree.ts'
 import { isTrusted, type Subject } from './trust.ts'
 
@@ -29,7 +29,7 @@ export function effective(snapshot: Snapshot, subjects: readonly Subject[]): Sna
     [...made.servers].map(([name, entry]) =>
       isTrusted(entry, subjects)
         ? [name, entry]
-        : [name, { ...entry, definition: undefined, problems: [notTrusted(name)] }],
+        : [name, { ...entry, definition: undefined, problems: whyNot(entry) }],
     ),
   )
   const blocked = (name: string) => servers.get(name)?.definition === undefined
@@ -58,6 +58,11 @@ function onlyServers(tree: Tree): Tree {
       key === 'servers' || (key === 'enabled' && value.kind === 'value' && value.value === false),
   )
   return { ...tree, entries: new Map(kept) }
+}
+
+/** One that is broken cannot be trusted as it is, so that is not what it waits for. */
+function whyNot({ name, problems }: ServerEntry): readonly Problem[] {
+  return problems.length > 0 ? problems : [notTrusted(name)]
 }
 
 function notTrusted(name: string): Problem {

@@ -173,9 +173,9 @@ async function readExtended(
   const problems: Problem[] = []
   for (const [index, item] of list.entries()) {
     const path = Array.isArray(given) ? ['extends', index] : ['extends']
-    const complain = (message: string) => {
+    const complain = (message: string, extra: Partial<Problem> = {}) => {
       const place = { file: document.file, ...document.at(path), path: pathText(path) }
-      problems.push({ severity: 'error', ...place, message })
+      problems.push({ severity: 'error', ...place, message, ...extra })
     }
     if (typeof item !== 'string' || item === '' || /^[a-z][a-z0-9+.-]+:\/\//i.test(item)) {
       complain(`is ${valueText(item)}; expected the path of a file`)
@@ -191,7 +191,8 @@ async function readExtended(
     else if (chain.length >= MAX_EXTENDS) complain(`is nested too deeply (at most ${MAX_EXTENDS} files)`)
     else {
       const report = await read({ scope: candidate.scope, file, own: false }, context, chain)
-      if (report.state === 'absent') complain(`is ${valueText(item)}, and ${file} does not exist`)
+      if (report.state === 'absent')
+        complain(`is ${valueText(item)}, and ${file} does not exist`, { unread: file })
       layers.push(...report.layers)
       problems.push(...report.problems)
     }

@@ -11,7 +11,7 @@ import { secretsIn } from './missing.ts'
 import type { Problem } from './problem.ts'
 import { type SecretReader, secretReader } from './secret-reader.ts'
 import type { Looked, Snapshot } from './snapshot.ts'
-import { candidates, projectRoot, rootOf } from './sources.ts'
+import { type Candidate, candidates, projectRoot, rootOf } from './sources.ts'
 import type { Program, Tree } from './tree.ts'
 import { texts } from './validate.ts'
 
@@ -42,11 +42,15 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Snapshot> {
   const root = asked ? rootOf(asked.file) : context.root
   const problems: Problem[] = []
   const looked: Looked[] = []
+  const raisedBy = new Map<Problem, Candidate>()
   const files: Layer[] = []
   const managed: Layer[] = []
   for (const candidate of found) {
     const report = await readLayers(candidate, context)
-    for (const problem of report.problems) problems.push(problem)
+    for (const problem of report.problems) {
+      problems.push(problem)
+      raisedBy.set(problem, candidate)
+    }
     const format = report.layers.at(-1)?.source.format.title
     looked.push({
       scope: candidate.scope,
@@ -68,7 +72,10 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Snapshot> {
   problems.push(...environment.problems)
   const layers = [...files, ...flags.layers, ...managed]
   const secrets = await openIfNamed([...layers.map(({ tree }) => tree), environment.tree], places, env)
-  return assemble({ root, env, places, secrets, looked, layers, environment: environment.tree }, problems)
+  return assemble(
+    { root, env, places, secrets, looked, layers, environment: environment.tree, raisedBy },
+    problems,
+  )
 }
 
 /** The errors of a snapshot; warnings are only said. */

@@ -20,6 +20,10 @@ export interface Problem {
   /** The server or agent that is affected; everything else goes on. */
   readonly server?: string
   readonly agent?: string
+  /** It costs only the name it is about: nobody gets more by that. */
+  readonly alone?: boolean
+  /** Another file than the one it is in, which could not be read because of it. */
+  readonly unread?: string
 }
 
 /** One line: `busbar.yaml:12: agents.cto.servers[1] is "githb"; did you mean "github"?` */

@@ -8,6 +8,7 @@ import type { Assignment } from './resolve.ts'
 import type { Config } from './schema.ts'
 import type { Server } from './schema-server.ts'
 import type { SecretReader } from './secret-reader.ts'
+import type { Candidate } from './sources.ts'
 import type { Place, Scope, Tree } from './tree.ts'
 
 /** A file that was looked for. */
@@ -58,4 +59,6 @@ export interface Snapshot {
   /** Names of the servers that start by themselves. */
   readonly starts: ReadonlySet<string>
   readonly problems: readonly Problem[]
+  /** Of problems with files: the file that was looked for and has it, itself or in what it extends. */
+  readonly raisedBy: ReadonlyMap<Problem, Candidate>
 }

@@ -150,7 +150,7 @@ function checkLists(tree: Tree, known: ReadonlySet<string>): Problem[] {
       if (typeof name !== 'string' || names.has(name) || isGlob(name)) return
       const near = nearest(name, names)
       const hint = near ? `did you mean "${near}"?` : `known servers: ${listed(known) || 'none'}`
-      const extra = agent === undefined ? { hint } : { hint, agent }
+      const extra = agent === undefined ? { hint, alone: true } : { hint, agent }
       problems.push(
         problemAt(tree, [...path, index], `is ${valueText(name)}, which is no known server`, extra),
       )

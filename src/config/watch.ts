@@ -55,7 +55,7 @@ export async function watchConfig(
     const content = contentOf(next)
     if (content === seen) return
     seen = content
-    const problems = [...vanished(current, next), ...errorsOf(next)]
+    const problems = [...vanished(current, next), ...newErrors(current, next)]
     if (problems.length > 0) {
       listen({ kind: 'refused', problems })
       return
@@ -171,6 +171,13 @@ function stampsOf(files: readonly string[]): string {
       }
     })
     .join(' ')
+}
+
+/** What was wrong with the configuration in force already is left out there, and does not keep other edits away. */
+function newErrors(before: Snapshot, after: Snapshot): Problem[] {
+  const nameOf = ({ file, path, message }: Problem) => JSON.stringify([file, path, message])
+  const known = new Set(errorsOf(before).map(nameOf))
+  return errorsOf(after).filter((problem) => !known.has(nameOf(problem)))
 }
 
 /** Files that were there and are gone or empty, with no native file in their place. */

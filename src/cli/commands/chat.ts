@@ -7,7 +7,8 @@ import { ChatRoom } from '../chat-room.ts'
 import { command } from '../command.ts'
 import { gatewayRuns } from '../gateway-client.ts'
 import { canAsk } from '../prompt.ts'
-import { failOnErrors, type Session } from '../session.ts'
+import { type Session, startDespiteErrors } from '../session.ts'
+import { teller } from '../up-log.ts'
 
 export const spec = command({
   summary: 'talk to the built-in agent',
@@ -28,7 +29,7 @@ Examples:
   echo "what is in the notes?" | busbar chat`,
   run: async (session, _, options) => {
     const loaded = await session.load()
-    failOnErrors(loaded.snapshot)
+    startDespiteErrors(loaded.snapshot, teller(session))
     const { active } = loaded
     const release = session.hold()
     let room: ChatRoom | undefined

@@ -10,7 +10,8 @@ import { hubOf } from '../../hub.ts'
 import { command } from '../command.ts'
 import { gatewayFollows } from '../gateway-client.ts'
 import { badToken, relayLines } from '../serve-relay.ts'
-import { failOnErrors, type Loaded, type Session } from '../session.ts'
+import { type Loaded, type Session, startDespiteErrors } from '../session.ts'
+import { teller } from '../up-log.ts'
 
 export const spec = command({
   summary: 'the gateway on stdin and stdout',
@@ -40,7 +41,7 @@ Examples:
       })
     if (project !== undefined) enter(project)
     const loaded = await session.load()
-    failOnErrors(loaded.snapshot)
+    startDespiteErrors(loaded.snapshot, teller(session))
     const release = session.hold()
     try {
       if (await gatewayFollows(loaded.active, session.signal)) {

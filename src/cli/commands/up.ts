@@ -10,7 +10,7 @@ import { DRAIN } from '../../connect/gate.ts'
 import { Gateway } from '../../gateway/gateway.ts'
 import { type Hub, hubOf } from '../../hub.ts'
 import { command } from '../command.ts'
-import { failOnErrors, type Loaded, type Session } from '../session.ts'
+import { type Loaded, type Session, startDespiteErrors } from '../session.ts'
 import { announce } from '../up-announce.ts'
 import { follow } from '../up-follow.ts'
 import { eventLog, teller } from '../up-log.ts'
@@ -35,7 +35,7 @@ Examples:
   run: async (session, _, options) => {
     tuneForCalls()
     const loaded = await session.load()
-    failOnErrors(loaded.snapshot)
+    startDespiteErrors(loaded.snapshot, teller(session))
     const { host, quiet = false } = options
     await alone(loaded, () => serve(session, loaded, { port: portOf(options.port), host, quiet }))
   },
