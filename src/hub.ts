@@ -250,7 +250,7 @@ export class Hub {
 
   /** @internal */
   actor(agent?: string): Actor {
-    return agent === undefined ? OWNER : actorOf(agent, this.snapshot.assignments)
+    return agent === undefined ? OWNER : actorOf(agent, this.snapshot)
   }
 
   /** @internal */

@@ -65,7 +65,7 @@ export async function agentToken(session: Session, agent: string, options: Token
   const { out } = session
   const life = options.expires === undefined ? undefined : timeSpan('expires', options.expires, '12h or 30d')
   const { active } = await session.load({ warnings: false })
-  if (!options.revoke) actorOf(agent, active.assignments)
+  if (!options.revoke) actorOf(agent, active)
   const kept = await tokensOf(session, active, agent)
   if (options.list) {
     const tokens = await kept.list()

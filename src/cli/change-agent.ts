@@ -66,7 +66,7 @@ async function change(
   id: string,
   plan: (file: Target) => Change[],
 ): Promise<{ after: Snapshot; changed: boolean }> {
-  actorOf(id, snapshot.assignments)
+  actorOf(id, snapshot)
   const [agent = ''] = id.split('/')
   // The topmost file that says something about it decides.
   const layer = snapshot.layers
@@ -98,7 +98,7 @@ function stillBarred(after: Snapshot, id: string, pattern: string): Step | undef
   const decision = decide(
     {
       enabled: true,
-      grants: book.grants(actorOf(id, after.assignments)),
+      grants: book.grants(actorOf(id, after)),
       server: book.server(server),
       available: true,
       tool: cut < 0 ? undefined : pattern.slice(cut + 1),

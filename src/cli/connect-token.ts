@@ -7,7 +7,7 @@ import { readOwnEntry } from '../config/clients/entry.ts'
 import type { ClientRecord } from '../config/clients/record.ts'
 import type { Snapshot } from '../config/snapshot.ts'
 import type { NewToken } from '../gateway/tokens.ts'
-import { actorOf } from '../policy/access.ts'
+import { actorOf, isUnknownAgent } from '../policy/access.ts'
 import { tokensOf } from './agent-token.ts'
 import type { Session } from './session.ts'
 
@@ -17,7 +17,7 @@ export async function newToken(
   active: Snapshot,
   agent: string,
 ): Promise<NewToken & { revoke(): Promise<unknown> }> {
-  actorOf(agent, active.assignments)
+  actorOf(agent, active)
   const tokens = await tokensOf(session, active, agent)
   const until = performance.now() + PATIENCE
   for (;;)
@@ -26,7 +26,7 @@ export async function newToken(
       return { ...made, revoke: () => tokens.revoke(made.id) }
     } catch (error) {
       // A running gateway hears of a new agent a moment after its file was written.
-      if (!(error instanceof Fault && error.code === 'AGENT_UNKNOWN')) throw error
+      if (!isUnknownAgent(error)) throw error
       if (performance.now() > until)
         throw new Fault('AGENT_UNKNOWN', `the gateway that is running does not know the agent ${agent}`, {
           hint: 'it follows another configuration; start it from this folder, or connect from its folder',

@@ -138,6 +138,12 @@ function checkToken(client: ClientFact, { agents }: GatewayFacts): ClientFinding
       `${title} is connected as ${agent}, whose token is known; but no agent of this configuration is called so`,
       `busbar agents add ${agent} --scope ${client.scope} --server SERVER`,
     )
+  if (acts.untrusted !== undefined)
+    return finding(
+      'client-agent',
+      `${title} is connected as ${agent}, which stands in ${acts.untrusted}, which is not trusted yet`,
+      'busbar trust',
+    )
   if (!acts.enabled)
     return finding(
       'client-agent',

@@ -25,6 +25,8 @@ import type { Loaded, Session } from './session.ts'
 interface AgentFact {
   readonly name: string
   readonly enabled: boolean
+  /** The file it stands in, where that is not trusted yet: nobody can act as this agent. */
+  readonly untrusted?: string
   /** How many it may use; unknown while everything is off. */
   readonly servers?: number
   readonly token: boolean
@@ -51,6 +53,8 @@ export interface GatewayFacts {
   readonly otherHome?: { readonly home: string; readonly variable?: string }
   readonly digest: string
   readonly valid: boolean
+  /** Files whose settings changed since they were trusted. */
+  readonly changedSettings: readonly string[]
   readonly exposure?: Fault
   /** The variable that sends clients of this machine's own gateway to a proxy. */
   readonly proxy?: string
@@ -93,6 +97,9 @@ export async function gatherFacts(session: Session, loaded: Loaded): Promise<Gat
     version: VERSION,
     digest: configDigest(active),
     valid: errorsOf(snapshot).length === 0,
+    changedSettings: loaded.subjects
+      .filter(({ kind, state }) => kind === 'settings' && state === 'changed')
+      .map(({ file }) => file),
     portTaken: running === undefined && wanted && address !== undefined && (await isTaken(config.gateway)),
     unreadable: states.flatMap(({ trouble }) => (trouble === undefined ? [] : [trouble])),
     ...rest,
@@ -149,13 +156,15 @@ async function told(
     for (const { id, state } of made) tokens.set(id, { agent: name, state })
     const definition = config.agents[name]
     if (definition === undefined) continue
+    const untrusted = active.waiting.get(name)
     const listed =
-      follows && definition.enabled
+      follows && definition.enabled && untrusted === undefined
         ? await ask<{ tools: unknown[]; reason?: string }>(`/api/tools?agent=${encodeURIComponent(name)}`)
         : undefined
     agents.push({
       name,
       enabled: definition.enabled,
+      ...(untrusted === undefined ? {} : { untrusted }),
       full: definition.surface === 'full',
       token: ledger === undefined || own !== undefined || made.some(({ state }) => state === 'active'),
       ...(config.enabled ? { servers: assignments.find((it) => it.id === name)?.servers.length ?? 0 } : {}),
@@ -290,7 +299,9 @@ function exposureOf({ config }: Snapshot, agents: readonly AgentFact[]): Fault |
   const { host, allowedHosts } = config.gateway
   try {
     checkExposure(host, allowedHosts, {
-      enabled: agents.filter(({ enabled }) => enabled).map(({ name }) => name),
+      enabled: agents
+        .filter(({ enabled, untrusted }) => enabled && untrusted === undefined)
+        .map(({ name }) => name),
       withToken: agents.filter(({ token }) => token).map(({ name }) => name),
     })
     return undefined

@@ -105,7 +105,7 @@ function checkProxy({ proxy, clients, running }: GatewayFacts): ClientFinding[] 
   ]
 }
 
-function checkRunning({ running, version, digest, valid }: GatewayFacts): ClientFinding[] {
+function checkRunning({ running, version, digest, valid, changedSettings }: GatewayFacts): ClientFinding[] {
   if (running === undefined) return []
   const found: ClientFinding[] = []
   if (running.version !== version)
@@ -122,6 +122,14 @@ function checkRunning({ running, version, digest, valid }: GatewayFacts): Client
         'gateway-config',
         'the gateway refused the configuration as it is now, and goes on with the last good one',
         'mend the errors above: busbar config check',
+      ),
+    )
+  else if (running.config !== digest && changedSettings.length > 0)
+    found.push(
+      warning(
+        'gateway-config',
+        `the gateway goes on with what was trusted last, because this is not trusted as it is now: ${changedSettings.join(', ')}`,
+        'busbar trust',
       ),
     )
   else if (running.config !== digest)
@@ -148,7 +156,13 @@ function checkServers({ servers }: GatewayFacts): ClientFinding[] {
 function checkAgents({ agents, running, clients }: GatewayFacts): ClientFinding[] {
   return agents
     .filter(({ enabled }) => enabled)
-    .flatMap(({ name, servers, token, full, tools, reason }) => {
+    .flatMap(({ name, servers, token, full, tools, reason, untrusted }) => {
+      if (untrusted !== undefined) {
+        const message = `${name} stands in ${untrusted}, which is not trusted yet, so nobody can act as it`
+        // Of a client that would, it was said there.
+        const isSaid = clients.some(({ agent, token: held }) => agent === name && held === 'opens')
+        return isSaid ? [] : [warning('agent-trust', message, 'busbar trust')]
+      }
       const found: ClientFinding[] = []
       const word = shellWord(name)
       if (running !== undefined && !token)

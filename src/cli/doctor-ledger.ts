@@ -1,8 +1,8 @@
 // What is kept of agents: asked of the running gateway, else read from the store.
 
-import { Fault } from '../base/fault.ts'
 import type { Snapshot } from '../config/snapshot.ts'
 import { type ShownToken, shownTokens } from '../gateway/tokens.ts'
+import { isUnknownAgent } from '../policy/access.ts'
 import { type AgentEnergy, energyOfAgents } from '../policy/energy-report.ts'
 import type { ShownPin } from '../policy/pin-shown.ts'
 import { askGateway } from './gateway-client.ts'
@@ -55,7 +55,7 @@ function remote({ signal }: Session, { places }: Snapshot): Ledger {
         return (await ask<{ tokens: ShownToken[] }>(path)).tokens
       } catch (error) {
         // It follows another configuration, in which there is no such agent.
-        if (error instanceof Fault && error.code === 'AGENT_UNKNOWN') return []
+        if (isUnknownAgent(error)) return []
         throw error
       }
     },

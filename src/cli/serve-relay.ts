@@ -7,6 +7,7 @@ import type { Readable, Writable } from 'node:stream'
 import { Fault } from '../base/fault.ts'
 import { gatewaySocket, type Places } from '../base/places.ts'
 import { isRecord } from '../base/record.ts'
+import type { Snapshot } from '../config/snapshot.ts'
 import { LINES } from '../gateway/lines-upgrade.ts'
 import { messagesIn } from '../wire/batch.ts'
 import { type Id, idText } from '../wire/id.ts'
@@ -20,6 +21,7 @@ const PAUSE = 250
 
 export interface RelayOptions {
   readonly places: Places
+  readonly waiting: Snapshot['waiting']
   readonly token: string
   readonly server: string | undefined
   readonly input: Readable
@@ -174,7 +176,7 @@ function underGreeting(line: Buffer): Buffer {
   return Buffer.from(JSON.stringify({ ...JSON.parse(line.toString()), id: GREETING }))
 }
 
-function upgrade({ places, token, server, signal }: RelayOptions): Promise<Socket> {
+function upgrade({ places, token, server, signal, waiting }: RelayOptions): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const asked = request({
       socketPath: gatewaySocket(places),
@@ -191,7 +193,7 @@ function upgrade({ places, token, server, signal }: RelayOptions): Promise<Socke
       if (head.length > 0) socket.unshift(head)
       resolve(socket)
     })
-    asked.once('response', ({ statusCode }) => reject(refusal(statusCode)))
+    asked.once('response', ({ statusCode }) => reject(refusal(statusCode, waiting)))
     asked.once('error', (error) =>
       reject(new Fault('GATEWAY_ABSENT', `the gateway does not answer: ${error.message}`, { cause: error })),
     )
@@ -199,15 +201,20 @@ function upgrade({ places, token, server, signal }: RelayOptions): Promise<Socke
   })
 }
 
-function refusal(status: number | undefined): Fault {
-  if (status === 401) return badToken()
+function refusal(status: number | undefined, waiting: Snapshot['waiting']): Fault {
+  if (status === 401) return badToken(waiting)
   return new Fault('GATEWAY_BUSY', `the gateway answered ${status}`, {
     hint: 'is it of the same version? restart it: busbar up',
   })
 }
 
-export function badToken(): Fault {
+/** `waiting`: agents that are not there because their file is not trusted. */
+export function badToken(waiting: Snapshot['waiting']): Fault {
+  const [file] = waiting.values()
   return new Fault('NO_ACCESS', 'the token in BUSBAR_TOKEN opens nothing here', {
-    hint: 'make one: busbar agents token NAME',
+    hint:
+      file === undefined
+        ? 'make one: busbar agents token NAME'
+        : `${[...waiting.keys()].join(', ')} may not come in, because ${file} is not trusted yet; run: busbar trust`,
   })
 }

@@ -13,7 +13,16 @@ export function announce({ out }: Session, hub: Hub, { url, agents: known }: Gat
   const { agents: all } = hub.snapshot.config
   const agents = Object.keys(all).filter((name) => all[name]?.enabled)
   const without = agents.filter((name) => !known.includes(name))
-  const facts = { url, endpoint: `${url}/mcp`, pid: process.pid, servers, agents, withoutToken: without }
+  const { waiting } = hub.snapshot
+  const facts = {
+    url,
+    endpoint: `${url}/mcp`,
+    pid: process.pid,
+    servers,
+    agents,
+    withoutToken: without,
+    untrusted: [...waiting.keys()],
+  }
   if (out.json) {
     process.stdout.write(`${JSON.stringify(facts)}\n`)
     return
@@ -26,7 +35,10 @@ export function announce({ out }: Session, hub: Hub, { url, agents: known }: Gat
     `  ${url}/mcp/SERVER  one of them${servers.length > 0 ? `: ${names(servers)}` : ''}`,
     ...(known.length > 0 ? [`Agents sign in with their tokens: ${names(known)}.`] : []),
     ...without.map((name) => `${oneLine(name)} has no token yet: busbar agents token ${shellWord(name)}`),
-    ...(agents.length === 0
+    ...[...waiting].map(
+      ([name, file]) => `${oneLine(name)} stands in ${oneLine(file)}, which is not trusted yet: busbar trust`,
+    ),
+    ...(agents.length + waiting.size === 0
       ? [`No agents yet: busbar agents add NAME; yours is in ${ownerPlace(hub)}.`]
       : []),
     servers.length === 0 ? 'No servers yet. Run: busbar add NAME -- COMMAND' : 'Ctrl-C stops it.',

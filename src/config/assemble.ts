@@ -66,6 +66,7 @@ export function assemble(found: Found, read: readonly Problem[]): Snapshot {
     // Where the only agents are left out, what was theirs does not become everybody's.
     starts: who.length === 0 && broken.size > 0 ? new Set() : startsByItself(config, who),
     problems: sortProblems(problems),
+    waiting: new Map(),
   }
 }
 

@@ -5,7 +5,7 @@ import { assemble } from './assemble.ts'
 import type { Layer } from './layer.ts'
 import type { Problem } from './problem.ts'
 import type { ServerEntry, Snapshot } from './snapshot.ts'
-import type { Tree } from './tree.ts'
+import { placeOf, type Tree } from './tree.ts'
 import { isTrusted, type Subject } from './trust.ts'
 
 /**
@@ -42,6 +42,7 @@ export function effective(snapshot: Snapshot, subjects: readonly Subject[]): Sna
     config: { ...made.config, servers: definitions },
     starts: new Set([...made.starts].filter((name) => !blocked(name))),
     problems: snapshot.problems,
+    waiting: waitingAgents(snapshot, made),
   }
 }
 
@@ -58,6 +59,18 @@ function onlyServers(tree: Tree): Tree {
       key === 'servers' || (key === 'enabled' && value.kind === 'value' && value.value === false),
   )
   return { ...tree, entries: new Map(kept) }
+}
+
+function waitingAgents(whole: Snapshot, made: Snapshot): Map<string, string> {
+  const acting = new Set(made.assignments.map(({ id }) => id))
+  return new Map(
+    whole.assignments
+      .filter(({ id }) => !acting.has(id))
+      .map(({ id, agent, worker }) => {
+        const path = worker === undefined ? ['agents', agent] : ['agents', agent, 'workers', worker]
+        return [id, placeOf(whole.tree, path).origin.file]
+      }),
+  )
 }
 
 /** One that is broken cannot be trusted as it is, so that is not what it waits for. */

@@ -58,6 +58,8 @@ export interface Snapshot {
   readonly assignments: readonly Assignment[]
   /** Names of the servers that start by themselves. */
   readonly starts: ReadonlySet<string>
+  /** Of what may be acted on: agents and workers that are left out, by name, with the file that is not trusted yet. */
+  readonly waiting: ReadonlyMap<string, string>
   readonly problems: readonly Problem[]
   /** Of problems with files: the file that was looked for and has it, itself or in what it extends. */
   readonly raisedBy: ReadonlyMap<Problem, Candidate>

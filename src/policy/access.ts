@@ -2,7 +2,7 @@
 
 import { Fault } from '../base/fault.ts'
 import { nearest } from '../base/suggest.ts'
-import type { Assignment } from '../config/resolve.ts'
+import type { Snapshot } from '../config/snapshot.ts'
 
 /** Who acts: an agent or a worker of one, or the owner, who is the operating-system user. */
 export type Actor = { readonly kind: 'owner' } | { readonly kind: 'agent'; readonly id: string }
@@ -15,8 +15,16 @@ export function agentOf(actor: Actor): string {
 }
 
 /** The actor for an agent's name, `agent/worker` for a worker; a fault when there is none. */
-export function actorOf(name: string, assignments: readonly Assignment[]): Actor {
+export function actorOf(
+  name: string,
+  { assignments, waiting }: Pick<Snapshot, 'assignments' | 'waiting'>,
+): Actor {
   if (assignments.some(({ id }) => id === name)) return { kind: 'agent', id: name }
+  const file = waiting.get(name)
+  if (file !== undefined)
+    throw new Fault('NOT_TRUSTED', `${name} stands in ${file}, which is not trusted yet`, {
+      hint: 'run: busbar trust',
+    })
   const ids = assignments.map(({ id }) => id)
   const near = nearest(name, ids)
   throw new Fault('AGENT_UNKNOWN', `no agent is called ${JSON.stringify(name)}`, {
@@ -26,4 +34,9 @@ export function actorOf(name: string, assignments: readonly Assignment[]): Actor
         ? 'run: busbar agents list'
         : `run: busbar agents add ${name}`,
   })
+}
+
+/** Whether somebody was refused because there is no such agent, or not yet. */
+export function isUnknownAgent(error: unknown): error is Fault {
+  return error instanceof Fault && (error.code === 'AGENT_UNKNOWN' || error.code === 'NOT_TRUSTED')
 }

@@ -63,7 +63,9 @@ function bookOf({ enabled = true, servers, agents, defaults = {} }: World): {
       return decide(
         {
           enabled: book.enabled,
-          grants: book.grants(agent === undefined ? OWNER : actorOf(agent, who)),
+          grants: book.grants(
+            agent === undefined ? OWNER : actorOf(agent, { assignments: who, waiting: new Map() }),
+          ),
           server: native ? 'native' : book.server(server),
           available: server !== 'switched',
           tool: native ? address.slice(1) : cut < 0 ? undefined : address.slice(cut + 1),

@@ -91,12 +91,12 @@ const DAY = 24 * 60 * 60 * 1000
 const MOST_TOOLS = 20
 
 function budgetOf(
-  { config, assignments }: Snapshot,
+  snapshot: Snapshot,
   id: string,
 ): { readonly agent: string; readonly budget: EnergyBudget | 'unlimited' } {
-  actorOf(id, assignments)
+  actorOf(id, snapshot)
   const agent = accountOf(id)
-  return { agent, budget: config.agents[agent]?.energy ?? 'unlimited' }
+  return { agent, budget: snapshot.config.agents[agent]?.energy ?? 'unlimited' }
 }
 
 /** An account that does not exist yet is full; one that was opened with another budget follows this one when it is used. */

@@ -53,7 +53,7 @@ async function showAll(session: Session, active: Snapshot): Promise<void> {
 
 async function showOne(session: Session, active: Snapshot, id: string): Promise<void> {
   const { out } = session
-  actorOf(id, active.assignments)
+  actorOf(id, active)
   const { agents } = await ask<AgentHistory>(session, active, 'GET', pathOf(id), {
     instead: async ({ energy }) => [await energyOfAgent({ energy }, active, id, Date.now())],
   })
@@ -63,7 +63,7 @@ async function showOne(session: Session, active: Snapshot, id: string): Promise<
 async function refill(session: Session, active: Snapshot, id = '', text?: string): Promise<void> {
   const { out } = session
   if (id === '') throw new Fault('USAGE', 'whose energy?', { hint: 'busbar energy refill AGENT [AMOUNT]' })
-  actorOf(id, active.assignments)
+  actorOf(id, active)
   const wanted = text === undefined ? undefined : Number(text)
   if (wanted !== undefined && !(wanted > 0 && Number.isFinite(wanted)))
     throw new Fault('USAGE', `"${text}" is no amount above zero`, { hint: `busbar energy refill ${id} 20` })

@@ -17,7 +17,7 @@ Examples:
   run: async (session, [agent = '']) => {
     const { out } = session
     const { active } = await session.load({ warnings: false })
-    actorOf(agent, active.assignments)
+    actorOf(agent, active)
     const section = promptSection(active, agent)
     if (section === '')
       out.warn(`${agent} is told nothing: it has no server that can start (busbar agents list)`)

@@ -45,10 +45,10 @@ Examples:
     const release = session.hold()
     try {
       if (await gatewayFollows(loaded.active, session.signal)) {
-        const { places } = loaded.active
+        const { places, waiting } = loaded.active
         const { stdin: input, stdout: output } = process
         const note = (text: string) => session.out.note(text)
-        await relayLines({ places, token, server, input, output, signal: session.signal, note })
+        await relayLines({ places, waiting, token, server, input, output, signal: session.signal, note })
       } else await serveOwn(session, loaded, token, server)
     } finally {
       release()
@@ -86,7 +86,7 @@ async function serveOwn(
     const identities = new Identities()
     identities.adopt(readTokens(active, secret, await hub.store.agents.active(Date.now())))
     const actor = identities.find(`Bearer ${token}`)
-    if (actor === undefined) throw badToken()
+    if (actor === undefined) throw badToken(active.waiting)
     const endpoint = new McpEndpoint(hub, {
       key: sessionKey(secret),
       mostSessions: () => 1,

@@ -35,7 +35,11 @@ Examples:
   run: async (session, _, options) => {
     tuneForCalls()
     const loaded = await session.load()
-    startDespiteErrors(loaded.snapshot, teller(session))
+    const telling = teller(session)
+    startDespiteErrors(loaded.snapshot, telling)
+    for (const { kind, state, file } of loaded.subjects)
+      if (kind === 'settings' && state !== 'trusted')
+        telling.warn(`not trusted, so not in force: the settings of ${file}; run: busbar trust`)
     const { host, quiet = false } = options
     await alone(loaded, () => serve(session, loaded, { port: portOf(options.port), host, quiet }))
   },

@@ -1,0 +1,92 @@
+// Agents of a project's file that is not trusted yet: everybody says so.
+
+import { once } from 'node:events'
+import { expect, onTestFinished, test } from 'vitest'
+import { serverCommand } from '../servers/start.ts'
+import type { Sandbox } from './cli.ts'
+import { AGENTS, type Answer, type Gateway, gatewayOf, place, TOKEN, until } from './hub.ts'
+
+const plain = serverCommand('plain')
+
+/** `busbar up` in the project as it is. */
+async function started(sandbox: Sandbox): Promise<Gateway> {
+  const child = sandbox.start(['up', '--port', '0', '--json'])
+  const ended = once(child, 'close')
+  onTestFinished(async () => {
+    child.kill('SIGTERM')
+    await ended
+  })
+  return await gatewayOf(child, ended)
+}
+
+function project(sandbox: Sandbox, settings: object): string {
+  return sandbox.write('busbar.yaml', JSON.stringify({ servers: { plain }, ...settings }))
+}
+
+const COMMANDS = [
+  ['call', 'plain/echo', '--agent', 'ada'],
+  ['agents', 'token', 'ada'],
+  ['explain', 'ada', 'plain'],
+  ['energy', 'ada'],
+  ['energy', 'refill', 'ada'],
+  ['prompt', 'ada'],
+]
+
+for (const running of [false, true])
+  test(`[C11] an agent that waits for trust is not told to be added, ${running ? 'with' : 'without'} a gateway`, async () => {
+    const { sandbox } = place()
+    const file = project(sandbox, { agents: AGENTS })
+    if (running) await started(sandbox)
+    const said = await Promise.all(COMMANDS.map((words) => sandbox.run([...words, '--json'])))
+    for (const { code, error } of said) {
+      expect(code).toBe(1)
+      expect(error).toMatchObject({
+        code: 'NOT_TRUSTED',
+        message: `ada stands in ${file}, which is not trusted yet`,
+        hint: 'run: busbar trust',
+      })
+    }
+  })
+
+test('[C11][B10] up says which agents wait for trust, in words and for programs, and so does serve', async () => {
+  const { sandbox } = place()
+  const file = project(sandbox, { agents: AGENTS })
+  const child = sandbox.start(['up', '--port', '0'])
+  const ended = once(child, 'close')
+  let text = ''
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (data) => (text += data))
+  await until(() => text.includes('Ctrl-C stops it'))
+  expect(text).toContain(`ada stands in ${file}, which is not trusted yet: `)
+  expect(text).toContain(`warning: not trusted, so not in force: the settings of ${file}; run: `)
+  expect(text).not.toContain('No agents yet')
+  const served = await sandbox.run(['serve', '--stdio'], { env: { BUSBAR_TOKEN: TOKEN } })
+  expect(served.stderr).toContain(
+    `ada may not come in, because ${file} is not trusted yet; run: busbar trust`,
+  )
+  child.kill('SIGTERM')
+  await ended
+  const again = sandbox.start(['up', '--port', '0', '--json'])
+  let json = ''
+  again.stdout?.on('data', (data) => (json += data))
+  await until(() => json.includes('\n'))
+  expect(JSON.parse(json)).toMatchObject({ agents: [], untrusted: ['ada'] })
+  again.kill('SIGTERM')
+  await once(again, 'close')
+})
+
+test('[C11] doctor goes on with everything else, and says that it is trust that is missing', async () => {
+  const { sandbox } = place()
+  const file = project(sandbox, { agents: AGENTS })
+  await started(sandbox)
+  const { json } = await sandbox.run(['doctor', '--json'])
+  const findings: Answer[] = json.findings
+  expect(findings.filter(({ message }) => message.includes('no agent is called'))).toEqual([])
+  expect(findings).toContainEqual(
+    expect.objectContaining({
+      check: 'agent-trust',
+      message: `ada stands in ${file}, which is not trusted yet, so nobody can act as it`,
+      fix: 'busbar trust',
+    }),
+  )
+  expect(findings).toContainEqual(expect.objectContaining({ check: 'gateway', severity: 'ok' }))
+})
