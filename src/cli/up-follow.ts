@@ -4,6 +4,7 @@ import { watch } from 'node:fs'
 import type { Places } from '../base/places.ts'
 import { effective } from '../config/effective.ts'
 import { graveProblems } from '../config/grave.ts'
+import { keepTrusted } from '../config/last-trusted.ts'
 import { type Problem, problemLine } from '../config/problem.ts'
 import type { GatewaySettings } from '../config/schema-gateway.ts'
 import type { Snapshot } from '../config/snapshot.ts'
@@ -66,11 +67,16 @@ export async function follow(
       return
     }
     const subjects = session.subjects(snapshot)
+    const before = { snapshot: hub.snapshot, subjects: session.subjects(hub.snapshot) }
+    const kept = keepTrusted({ snapshot, subjects }, before)
     const open = subjects.filter(({ state }) => state !== 'trusted').map(({ name }) => name)
     if (open.length > 0) warn(`not trusted, so not in force: ${open.join(', ')}; run: busbar trust`)
+    for (const file of kept.files)
+      warn(`until then the settings of ${file} that you trusted last stay in force`)
     // Settings that are not trusted are not there, which does not mean that somebody changed them back.
     const isWhole = subjects.every(({ kind, state }) => kind !== 'settings' || state === 'trusted')
-    void takeOver(effective(snapshot, subjects), isWhole).catch((error: unknown) =>
+    const trusted = kept.files.length === 0 ? subjects : session.subjects(kept.snapshot)
+    void takeOver(effective(kept.snapshot, trusted), isWhole).catch((error: unknown) =>
       warn(`the change was refused: ${error instanceof Error ? error.message : error}`),
     )
   }

@@ -1,4 +1,5 @@
-// Agents of a project's file that is not trusted yet: everybody says so.
+// Agents of a project's file that is not trusted yet, or not any more: everybody says so, and a running gateway goes on with
+// what was trusted last.
 
 import { once } from 'node:events'
 import { expect, onTestFinished, test } from 'vitest'
@@ -7,6 +8,7 @@ import type { Sandbox } from './cli.ts'
 import { AGENTS, type Answer, type Gateway, gatewayOf, place, TOKEN, until } from './hub.ts'
 
 const plain = serverCommand('plain')
+const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
 
 /** `busbar up` in the project as it is. */
 async function started(sandbox: Sandbox): Promise<Gateway> {
@@ -90,3 +92,47 @@ test('[C11] doctor goes on with everything else, and says that it is trust that 
   )
   expect(findings).toContainEqual(expect.objectContaining({ check: 'gateway', severity: 'ok' }))
 })
+
+test('[C11][D14] an edit of trusted settings locks nobody out: what was trusted stays until the new is', async () => {
+  const { sandbox } = place()
+  const file = project(sandbox, { agents: AGENTS })
+  await sandbox.run(['trust', '--yes'])
+  const gateway = await started(sandbox)
+  const tools = async (): Promise<string[] | number> => {
+    const answer = await gateway.post('/mcp/plain', LIST)
+    if (answer.status !== 200) return answer.status
+    return ((await answer.json()) as Answer).result.tools.map(({ name }: Answer) => name)
+  }
+  const kept = `until then the settings of ${file} that you trusted last stay in force`
+  const times = () => gateway.stderr().split(kept).length - 1
+  const denying = { agents: { ada: { ...AGENTS.ada, deny: ['plain/echo'] } } }
+  project(sandbox, { agents: { ...AGENTS, eve: { servers: ['*'], token: 'eve-token' } } })
+  await until(() => times() === 1)
+  expect(await tools()).toContain('echo')
+  const eve = { authorization: 'Bearer eve-token' }
+  expect((await gateway.post('/mcp/plain', LIST, eve)).status).toBe(401)
+  const { json } = await sandbox.run(['doctor', '--no-start', '--json'])
+  expect(json.findings).toContainEqual(
+    expect.objectContaining({ check: 'gateway-config', message: expect.stringContaining('trusted last') }),
+  )
+  // One edit after the other is still beside what was trusted.
+  project(sandbox, denying)
+  await until(() => times() === 2)
+  expect(await tools()).toContain('echo')
+  await sandbox.run(['trust', '--yes'])
+  await until(async () => !(await tools()).toString().includes('echo'))
+  expect(await tools()).toContain('add')
+  // What is trusted no more is not kept.
+  await sandbox.run(['trust', '--revoke'])
+  await until(async () => (await tools()) === 401)
+})
+
+test('[C11] a file that is not trusted as it is can still switch everything off', async () => {
+  const { sandbox } = place()
+  project(sandbox, { agents: AGENTS })
+  await sandbox.run(['trust', '--yes'])
+  const gateway = await started(sandbox)
+  project(sandbox, { enabled: false, agents: AGENTS })
+  await until(async () => (await gateway.post('/mcp/plain', LIST)).status === 401)
+})
+
