@@ -80,7 +80,7 @@ async function withOwnDesk(
     list: async (status, agent) => {
       const approvals = await desk.list(status === 'all' ? undefined : status, agent)
       // Of an agent that is gone there may be questions left.
-      if (agent !== undefined && approvals.length === 0) actorOf(agent, active.assignments)
+      if (agent !== undefined && approvals.length === 0) actorOf(agent, active)
       return await approvalViews(approvals, store.invocations)
     },
     get: async (id) => await approvalView(await desk.get(id), store.invocations),

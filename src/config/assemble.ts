@@ -10,6 +10,7 @@ import { assignments, startsByItself } from './resolve.ts'
 import { type Config, settingsSchema } from './schema.ts'
 import { type Agent, agentSchema } from './schema-agent.ts'
 import { serverSchema } from './schema-server.ts'
+import { sharedTokens } from './shared-tokens.ts'
 import type { ServerEntry, Snapshot } from './snapshot.ts'
 import { leaves, type Place, plain, subtree, type Tree, without, withoutAll } from './tree.ts'
 import { checkComplete, checkNames } from './validate.ts'
@@ -48,6 +49,8 @@ export function assemble(found: Found, read: readonly Problem[]): Snapshot {
   const agents = agentsOf(merged)
   const leftOut = found.layers.flatMap((layer) => layer.leftOut)
   for (const problem of checkNames(merged, leftOut, new Set(entries.keys()))) problems.push(problem)
+  const ground = { env: found.env, root: found.root, home: found.places.home, secrets: found.secrets }
+  problems.push(...sharedTokens(merged, agents, ground))
   const configured = new Set(entries.keys())
   const known = new Set([...configured, ...CATALOG.map((entry) => entry.name)])
   const who = assignments({ ...settings, agents }, known, configured)

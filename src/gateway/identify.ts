@@ -8,8 +8,11 @@ import { Fault } from '../base/fault.ts'
 import { type Places, prepareFolder, unsafeReason } from '../base/places.ts'
 import { writeFileAtomic } from '../base/write-file.ts'
 import { expandText } from '../config/expand.ts'
+import { configFault } from '../config/problem.ts'
+import { sharedToken, tokenOf } from '../config/shared-tokens.ts'
 import type { Snapshot } from '../config/snapshot.ts'
 import { settingsScope } from '../config/status.ts'
+import type { Tree } from '../config/tree.ts'
 import { type Actor, OWNER } from '../policy/access.ts'
 import type { Token } from '../store/policy.ts'
 
@@ -71,9 +74,7 @@ export function readTokens(active: Snapshot, ownerToken: string, made: readonly 
     const digest = digestOf(expanded.value)
     const other = known.find((it) => it.digest.equals(digest))
     if (other !== undefined)
-      throw new Fault('CONFIG_INVALID', `agents.${agent}.token is the same as ${nameOf(other.actor)}`, {
-        hint: 'give each agent a token of its own',
-      })
+      throw configFault([sharedToken(active.tree, agent, nameOf(other.actor, active.tree))])
     known.push({ digest, actor: { kind: 'agent', id: agent }, until: Number.POSITIVE_INFINITY })
   }
   for (const { agent, hash, expiresAt } of made) {
@@ -127,6 +128,6 @@ function digestOf(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }
 
-function nameOf(actor: Actor): string {
-  return actor.kind === 'owner' ? "the owner's" : `agents.${actor.id}.token`
+function nameOf(actor: Actor, tree: Tree): string {
+  return actor.kind === 'owner' ? "the owner's" : tokenOf(tree, actor.id)
 }
