@@ -14,8 +14,10 @@ const RATE = /^(\d+(?:\.\d+)?)\/(sec|s|min|m|hour|h)$/
 
 /** Says what a value is for; goes to the JSON Schema and the reference page. */
 export function about<T extends z.core.$ZodType>(text: string, schema: T): T {
-  z.globalRegistry.add(schema, { description: text })
-  return schema
+  // A schema has one description: where it is for two things, the second takes a copy.
+  const own = z.globalRegistry.has(schema) ? z.clone(schema) : schema
+  z.globalRegistry.add(own, { description: text })
+  return own
 }
 
 const DURATION_TEXT = 'expected a duration such as 500ms, 10s or 2m'

@@ -135,4 +135,3 @@ test('[C11] a file that is not trusted as it is can still switch everything off'
   project(sandbox, { enabled: false, agents: AGENTS })
   await until(async () => (await gateway.post('/mcp/plain', LIST)).status === 401)
 })
-
