@@ -44,6 +44,8 @@ const EXPECTED: Readonly<Record<string, string>> = {
   int: 'a whole number',
 }
 
+const COLLECTIONS: ReadonlySet<string> = new Set(['array', 'record', 'object', 'map'])
+
 /** Values under these keys may be secrets, so messages name their type only. */
 const SECRET_KEYS = new Set(['env', 'headers', 'auth', 'token', 'key', 'apiKey', 'api_key'])
 
@@ -52,7 +54,8 @@ function describe(issue: Issue, schema: z.core.$ZodType, tree: Tree, prefix: Pat
   const at = subtree(tree, path)
   const value = at && plain(at)
   // Text where a map or list belongs may be a whole command line with a secret in it.
-  const misplaced = typeof value === 'string' && issue.code === 'invalid_type'
+  const misplaced =
+    typeof value === 'string' && issue.code === 'invalid_type' && COLLECTIONS.has(issue.expected)
   const shown =
     misplaced || path.some((step) => SECRET_KEYS.has(String(step))) ? kindOf(value) : valueText(value)
   const say = (message: string, hint?: string): Problem[] => [
@@ -77,11 +80,14 @@ function describe(issue: Issue, schema: z.core.$ZodType, tree: Tree, prefix: Pat
       if (isAuthType(issue)) return describeAuthType(tree, path)
       return describeUnion(issue, schema, tree, prefix) ?? say(`is ${shown}; ${issue.message}`)
     case 'too_small':
+      if (issue.origin === 'string') return say(`is ${shown}; expected some text`)
       return say(
-        `is ${shown}; expected ${issue.origin === 'string' ? 'some text' : `at least ${issue.minimum}`}`,
+        `is ${shown}; expected ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}`,
       )
     case 'too_big':
-      return say(`is ${shown}; expected at most ${issue.maximum}`)
+      return say(
+        `is ${shown}; expected ${issue.inclusive === false ? 'less than' : 'at most'} ${issue.maximum}`,
+      )
     default:
       return say(`is ${shown}; ${issue.message.charAt(0).toLowerCase()}${issue.message.slice(1)}`)
   }
@@ -122,7 +128,7 @@ function describeUnion(
 
 function kindOf(value: unknown): string {
   if (value === undefined) return 'missing'
-  if (value === null) return 'empty'
+  if (value === null || value === '') return 'empty'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'string') return 'text'
   return isRecord(value) ? 'a map' : `a ${typeof value}`

@@ -1,7 +1,7 @@
 // The `gateway` part of a configuration file: where it listens, and how much of it one client may take.
 
 import * as z from 'zod/mini'
-import { about, duration, requestRate, size, word } from './schema-values.ts'
+import { about, duration, hostName, requestRate, size, word } from './schema-values.ts'
 
 const count = z.int().check(z.minimum(1))
 
@@ -34,7 +34,10 @@ export const gatewaySchema = z.strictObject({
     z._default(word, '127.0.0.1'),
   ),
   port: about('Port; 0 takes a free one.', z._default(z.int().check(z.minimum(0), z.maximum(65535)), 4747)),
-  allowedHosts: about('Further Host headers that are accepted.', z._default(z.array(z.string()), [])),
+  allowedHosts: about(
+    'Further Host headers that are accepted: names, with or without a port.',
+    z._default(z.array(hostName), []),
+  ),
   limits: about('How much of it one client may take.', z.prefault(limits, {})),
 })
 

@@ -71,7 +71,10 @@ export const requestRate = z.optional(
   z.pipe(
     z.string({ error: REQUEST_RATE_TEXT }).check(
       z.regex(RATE, { error: REQUEST_RATE_TEXT }),
-      z.refine((value) => Number.parseFloat(value) > 0, { error: 'expected more than none' }),
+      // What is no rate is told once.
+      z.refine((value) => !RATE.test(value) || Number.parseFloat(value) > 0, {
+        error: 'expected a rate above 0, such as 100/s',
+      }),
     ),
     z.transform((value: string): RequestRate => {
       const [, amount, unit] = RATE.exec(value) ?? []
@@ -93,6 +96,14 @@ export const textList = z.array(text)
 
 /** Text that is not empty. */
 export const word = z.string().check(z.minLength(1))
+
+/** A name as a Host header has it: compared with that, so an address, a path or a pattern would match nothing. */
+export const hostName = z.string().check(
+  z.regex(/^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/, {
+    error:
+      'expected a name as a Host header has it, such as gate.example or gate.example:8080; no scheme, path or *',
+  }),
+)
 
 /** A pattern over names: `*` any run of characters, `?` one. Never a regular expression. */
 export const glob = z.string().check(z.minLength(1))

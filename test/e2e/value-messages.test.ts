@@ -1,0 +1,69 @@
+// What is said of a value that cannot be: the value itself, unless it may be a secret, and what was expected.
+
+import { expect, test } from 'vitest'
+import { Sandbox } from './cli.ts'
+
+const MESSAGES: [string, string, RegExp][] = [
+  [
+    'nothing where there must be something',
+    'agents: { a: { energy: { capacity: 0 } } }\n',
+    /energy\.capacity is 0; expected more than 0\n/,
+  ],
+  [
+    'text where a number belongs',
+    'servers: { a: { command: x, price: { a: abc } } }\n',
+    /price\.a is "abc"; expected a number\n/,
+  ],
+  [
+    'text where a switch belongs',
+    'servers: { a: { command: x, trustAnnotations: "yes" } }\n',
+    /trustAnnotations is "yes"; expected true or false\n/,
+  ],
+  ['an empty token', 'agents: { a: { token: "" } }\n', /token is empty; expected some text\n/],
+  [
+    'a rate of requests, once,',
+    'gateway: { limits: { rate: fast } }\n',
+    /^error: [^\n]*limits\.rate is "fast"; expected a rate such as 100\/s or 600\/min\n$/,
+  ],
+  [
+    'a rate of none',
+    'gateway: { limits: { rate: 0/s } }\n',
+    /limits\.rate is "0\/s"; expected a rate above 0, such as 100\/s\n/,
+  ],
+  [
+    'an address among hosts',
+    'gateway: { allowedHosts: [gate.example, "[::1]:80", "http://bad/"] }\n',
+    /^error: [^\n]*allowedHosts\[2\] is "http:\/\/bad\/"; expected a name as a Host header has it[^\n]*\n$/,
+  ],
+  [
+    'a pattern among hosts',
+    'gateway: { allowedHosts: ["*"] }\n',
+    /allowedHosts\[0\] is "\*"; expected a name/,
+  ],
+]
+for (const [title, text, expected] of MESSAGES)
+  test(`[A8] ${title} is reported with place, value and what was expected`, async () => {
+    const sandbox = new Sandbox()
+    sandbox.write('busbar.yaml', text)
+    const result = await sandbox.run(['config', 'check'])
+    expect(result.code).toBe(1)
+    expect(result.stderr).toMatch(expected)
+  })
+
+test('[A8][C11] what may be a secret is not repeated, whatever is wrong with it', async () => {
+  const sandbox = new Sandbox()
+  sandbox.write(
+    'busbar.yaml',
+    `servers:
+  a: { command: x, env: hush-1, headers: { k: [hush-2] } }
+  b: { command: x, args: run --password hush-3 }
+agents:
+  c: { token: [hush-4] }
+agent: { model: { key: { k: hush-5 } } }
+`,
+  )
+  const { code, stdout, stderr } = await sandbox.run(['config', 'check', '--json'])
+  expect(code).toBe(1)
+  expect(stdout).toContain('servers.b.args')
+  expect(stdout + stderr).not.toContain('hush')
+})
