@@ -87,6 +87,7 @@ export async function askPerson(
   try {
     approval = await brakes.desk.permit(question, {
       wait: approvalWait ?? patienceOf(context, asking),
+      limit: approvalWait,
       signal,
       client: isThere ? dialogueOf(asker, closed) : undefined,
     })

@@ -169,6 +169,12 @@ test('[D11] a program answers by a handler, and sees what is asked', async () =>
   expect(seen[0]).toEqual(['cto', 'plain', 'echo', '{"text":"please"}', 'write'])
 })
 
+test('[D11] a program that says how long it waits is not kept longer by a handler that does not decide', async () => {
+  const hub = await asking()
+  hub.onApproval(() => new Promise(() => undefined))
+  expect(await askedFor(hub.as('cto').call('plain/echo', { text: 'hi' }, { approvalWait: 50 }))).not.toBe('')
+})
+
 test('[D11] a hub that keeps nothing asks all the same', async () => {
   const hub = await place().open({ servers: { plain }, agents: { cto: { servers: ['*'] } } } as never, {
     store: 'none',
