@@ -12,7 +12,8 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-// Unit tests sit beside the code and share one process; e2e tests run the built binary, each file on its own.
+// Unit tests sit beside the code; e2e tests run the built binary. Files share processes: to start one for each, and read
+// everything again, took a minute and more of all of them.
 export default defineConfig({
   define: { __BUSBAR_VERSION__: JSON.stringify('0.0.0-test') },
   test: {
@@ -34,6 +35,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/**/*.test.ts'],
+          isolate: false,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
