@@ -104,7 +104,7 @@ export function failOnErrors(snapshot: Snapshot): void {
 export function startDespiteErrors(snapshot: Snapshot, { warn }: { warn(text: string): void }): void {
   const grave = graveProblems(snapshot)
   if (grave.length > 0) throw configFault(grave)
-  for (const problem of errorsOf(snapshot)) warn(`left out: ${problemLine(problem)}`)
+  for (const problem of errorsOf(snapshot)) warn(problemLine(problem))
 }
 
 // --- internal ---

@@ -91,8 +91,8 @@ test('[C3][B1] on stdin and stdout as well, and on stderr in words', async () =>
     input: `${JSON.stringify(INITIALIZE)}\n`,
   })
   expect(result.json).toMatchObject({ id: 1, result: { serverInfo: { name: 'busbar' } } })
-  expect(result.stderr).toMatch(/^warning: left out: .*config\.yaml:1: servers\.bad\.command is 5/m)
-  expect(result.stderr).toMatch(/^warning: left out: .*\.mcp\.json:1: /m)
+  expect(result.stderr).toMatch(/^warning: .*config\.yaml:1: servers\.bad\.command is 5/m)
+  expect(result.stderr).toMatch(/^warning: .*\.mcp\.json:1: /m)
 })
 
 const LIMITS = { ada: { ...AGENTS.ada, deny: ['plain/echo'] } }
