@@ -1,7 +1,7 @@
 // What a call brings beside its arguments. It reaches the server, so a person who allows the call is shown it, and the call
 // with other things beside it is another one.
 
-import type { RawParams } from '../wire/params.ts'
+import { type RawParams, withoutParams } from '../wire/params.ts'
 
 export interface Beside {
   /** All of it, as the text of one object. */
@@ -11,20 +11,25 @@ export interface Beside {
 }
 
 /** Undefined where there is nothing, as of nearly every call. */
-export function besideIn({ bytes, members }: RawParams): Beside | undefined {
-  if (members.every(isOfEveryCall)) return undefined
-  const more = members.filter((member) => !isOfEveryCall(member))
-  const textOf = (some: typeof members) =>
-    `{${some.map(({ key, start, end }) => `${JSON.stringify(key)}:${bytes.toString('utf8', start, end)}`).join(',')}}`
-  const own = more.filter(({ key }) => !ANSWERS.has(key))
-  return { all: textOf(more), own: own.length === 0 ? undefined : textOf(own) }
+export function besideIn(params: RawParams): Beside | undefined {
+  const { members } = params
+  if (members.every(({ key }) => OF_EVERY_CALL.has(key))) return undefined
+  const isAnswer = members.every(({ key }) => OF_CALL_OR_ANSWER.has(key))
+  return {
+    all: withoutParams(params, OF_EVERY_CALL),
+    own: isAnswer ? undefined : withoutParams(params, OF_CALL_OR_ANSWER),
+  }
 }
 
 /** Arguments as they are shown and recorded, with what comes beside them under a name that none of them has. */
 export function withBeside(text: string, beside: string | undefined): string {
-  if (beside === undefined) return text
+  if (beside === undefined || !text.trimStart().startsWith('{')) return text
+  // However it is written: of two with one name, only one would be shown.
+  const plain = text.replace(/\\u([0-9a-f]{4})/gi, (_, code) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  )
   let name = '#params'
-  while (text.includes(name)) name = `#${name}`
+  while (plain.includes(name)) name = `#${name}`
   const inside = text.trim().slice(1, -1).trim()
   return `{${inside === '' ? '' : `${inside},`}${JSON.stringify(name)}:${beside}}`
 }
@@ -32,8 +37,5 @@ export function withBeside(text: string, beside: string | undefined): string {
 // --- internal ---
 
 /** `_meta` belongs to one try: its progress token and trace are others the next time. */
-function isOfEveryCall({ key }: { readonly key: string }): boolean {
-  return key === 'arguments' || key === 'name' || key === '_meta'
-}
-
-const ANSWERS: ReadonlySet<string> = new Set(['inputResponses', 'requestState'])
+const OF_EVERY_CALL: ReadonlySet<string> = new Set(['name', 'arguments', '_meta'])
+const OF_CALL_OR_ANSWER: ReadonlySet<string> = new Set([...OF_EVERY_CALL, 'inputResponses', 'requestState'])

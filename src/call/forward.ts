@@ -66,7 +66,7 @@ export async function forward(
   const said = withBeside(text, beside?.own)
   const again =
     isCall && name !== undefined ? admittedAgain(context, asking, request, target, text, said) : undefined
-  const admitting = again ?? admitted(context, asking, request, target, text, beside, recorded)
+  const admitting = again ?? admitted(context, asking, request, target, { text, beside, said }, recorded)
   const admission = admitting instanceof Promise ? await admitting : admitting
   const { terms, route } = admission
   // A stream that stays open is no call that takes long.
@@ -135,6 +135,13 @@ interface Admission {
   readonly allowed?: Allowed | undefined
 }
 
+/** What a request says: its arguments, what comes beside them, and both as they are recorded. */
+interface Said {
+  readonly text: string
+  readonly beside: Beside | undefined
+  readonly said: string
+}
+
 /** A tool that was called before; undefined where something is to be found out, asked or refused first. */
 function admittedAgain(
   context: CallContext,
@@ -170,12 +177,10 @@ async function admitted(
   asking: Asking,
   { server, method, params, name, signal, asker }: Forwarded,
   target: Target,
-  text: string,
-  beside: Beside | undefined,
+  { text, beside, said }: Said,
   recorded: boolean,
 ): Promise<Admission> {
   const { actor } = asking
-  const said = withBeside(text, beside?.own)
   let allowed: Allowed | undefined
   try {
     if (method !== 'tools/call') {

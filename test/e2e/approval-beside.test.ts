@@ -3,11 +3,7 @@
 import { expect, test } from 'vitest'
 import { serverCommand } from '../servers/start.ts'
 import { type Answer, entry, place, TOKEN, up } from './hub.ts'
-
-const META = {
-  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-  'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
-}
+import { modern } from './wire-client.ts'
 
 /** A gateway on which everything is asked about, and calls by a modern client. */
 async function asked(server: object) {
@@ -18,26 +14,10 @@ async function asked(server: object) {
     approvals: { wait: 0 },
   })
   const call = async (name: string, args: object, more: object = {}): Promise<Answer> => {
-    const response = await fetch(`${gateway.url}/mcp/s`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        authorization: `Bearer ${TOKEN}`,
-        'mcp-protocol-version': '2026-07-28',
-        'mcp-method': 'tools/call',
-        'mcp-name': name,
-      },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'tools/call',
-        params: { name, arguments: args, ...more, _meta: META },
-      }),
-    })
-    const text = await response.text()
-    const body = text.startsWith('{') ? text : (text.split('data: ').at(-1) ?? '')
-    return (JSON.parse(body) as Answer).result
+    const capabilities = { elicitation: { form: {} } }
+    const params = { name, arguments: args, ...more }
+    const asking = await modern(gateway, '/mcp/s', 'tools/call', params, { name, capabilities })
+    return (await asking.answer()).result
   }
   const allow = (id: string) => sandbox.run(['approve', 'allow', id])
   return { sandbox, call, allow }

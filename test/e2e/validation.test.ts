@@ -3,6 +3,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { testMessages } from './check-messages.ts'
 import { type Answer, Sandbox } from './cli.ts'
 
 test('[A8] a mistyped server name exits 1 and names file, line and what was meant', async () => {
@@ -258,7 +259,7 @@ test('[A0] with the master switch off every command says so and nothing starts',
   }
 })
 
-const messages: [string, string, RegExp][] = [
+testMessages([
   ['a mistyped section', 'severs: {}\n', /severs is not a known key; did you mean "servers"/],
   ['a mistyped agents section', 'agnets: {}\n', /agnets is not a known key; did you mean "agents?"/],
   [
@@ -294,15 +295,7 @@ const messages: [string, string, RegExp][] = [
     /defaults\.servers\[0\] is "linaer2", which is no known server; did you mean "linear2"/,
   ],
   ['an alias without anchor', 'servers:\n  a: { command: x }\n  b: *missing\n', /busbar\.yaml:3: .*missing/],
-]
-for (const [title, text, expected] of messages)
-  test(`[A8] ${title} is reported with place, value and what was expected`, async () => {
-    const sandbox = new Sandbox()
-    sandbox.write('busbar.yaml', text)
-    const result = await sandbox.run(['config', 'check'])
-    expect(result.code).toBe(1)
-    expect(result.stderr).toMatch(expected)
-  })
+])
 
 test('[A8] a pattern that names no server is warned about', async () => {
   const sandbox = new Sandbox()

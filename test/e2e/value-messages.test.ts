@@ -1,9 +1,10 @@
 // What is said of a value that cannot be: the value itself, unless it may be a secret, and what was expected.
 
 import { expect, test } from 'vitest'
+import { testMessages } from './check-messages.ts'
 import { Sandbox } from './cli.ts'
 
-const MESSAGES: [string, string, RegExp][] = [
+testMessages([
   [
     'nothing where there must be something',
     'agents: { a: { energy: { capacity: 0 } } }\n',
@@ -40,15 +41,7 @@ const MESSAGES: [string, string, RegExp][] = [
     'gateway: { allowedHosts: ["*"] }\n',
     /allowedHosts\[0\] is "\*"; expected a name/,
   ],
-]
-for (const [title, text, expected] of MESSAGES)
-  test(`[A8] ${title} is reported with place, value and what was expected`, async () => {
-    const sandbox = new Sandbox()
-    sandbox.write('busbar.yaml', text)
-    const result = await sandbox.run(['config', 'check'])
-    expect(result.code).toBe(1)
-    expect(result.stderr).toMatch(expected)
-  })
+])
 
 test('[A8][C11] what may be a secret is not repeated, whatever is wrong with it', async () => {
   const sandbox = new Sandbox()
