@@ -1,5 +1,6 @@
 // The hub: all layers wired into one object. Gateway, command line and embedding programs use it alike.
 
+import { changed } from './base/changes.ts'
 import { eventStream, tellAll } from './base/event-stream.ts'
 import { Fault } from './base/fault.ts'
 import { type Places, placesOf } from './base/places.ts'
@@ -140,7 +141,6 @@ export class Hub {
       views: new Views(
         this.#registry,
         rules,
-        () => (this.#brakes?.version ?? 0) + spill.version,
         (actor, tool) => sees(context, actor, tool),
         (actor) => spill.offers(actor),
       ),
@@ -314,6 +314,7 @@ export class Hub {
         onApproval: (approval) => this.#emit({ type: 'approval', approval }),
         onTrouble: trouble,
       })
+      changed()
     } catch (error) {
       // Nothing was called yet, and nothing may be left running.
       await this.#manager.close()
@@ -378,6 +379,7 @@ export class Hub {
   #adopt(active: Snapshot): void {
     this.#active = active
     this.#rules = new Rulebook(active)
+    changed()
     void this.#records?.adopt(active)
     if (this.#brakes) void this.conversations.adopt(active)
   }

@@ -49,11 +49,6 @@ export class Brakes {
     return brakes
   }
 
-  /** Grows with everything that may change what is decided. */
-  get version(): number {
-    return this.memories.version + (this.pins?.version ?? 0)
-  }
-
   close(): void {
     clearInterval(this.#timer)
     this.desk.close()

@@ -3,7 +3,6 @@
 
 import { Fault } from '../base/fault.ts'
 import type { Actor } from '../policy/access.ts'
-import type { Reservation } from '../policy/energy.ts'
 import { MAX_DEPTH } from '../wire/scan.ts'
 import { type Target, targetOf } from './admit.ts'
 import { type Allowed, askPerson } from './approve.ts'
@@ -12,13 +11,13 @@ import { badArguments, checkArguments } from './check.ts'
 import type { CallContext } from './context.ts'
 import { type MeantCall, meantBy } from './find-tools-call.ts'
 import { fly } from './flight.ts'
-import { type Lane, laneOf } from './lane.ts'
+import { laneOf } from './lane.ts'
 import { callNative, replyOf } from './native-call.ts'
 import { type Asking, Passage, type Terms } from './passage.ts'
 import { CallResult, failureOf } from './result.ts'
 import { findRoute, type OwnRoute, type Route } from './route.ts'
 import { sendCall, sendingOf } from './send-call.ts'
-import { reserve, termsFor } from './terms.ts'
+import { refuseLoop, termsFor } from './terms.ts'
 import { CALL_TOOL, READ_RESULT } from './view.ts'
 
 export interface Progress {
@@ -76,33 +75,20 @@ function callAgain(
     const route = context.views.of(asking.actor).routes.get(address)
     const lane = route && laneOf(context, asking, route)
     if (route === undefined || lane === undefined) return undefined
-    const text = args instanceof JsonText ? args.text : JSON.stringify(args ?? {})
-    refuseArguments(route.target, args, text)
+    const isText = args instanceof JsonText
+    const text = isText ? args.text : JSON.stringify(args ?? {})
+    if (isText || !isSimple(text)) refuseArguments(route.target, text)
     if (!lane.acceptor.isValid(JSON.parse(text))) return undefined
-    const reserved = reserve(context, lane.names.agent, route.target, route.tariff, text)
-    return reserved instanceof Promise
-      ? flyLater(lane, asking, text, options, reserved)
-      : fly(lane, asking, text, options, reserved)
+    const { loops, names } = lane
+    if (!loops.isCalm) refuseLoop(loops, names.agent, route.target, text)
+    const { tariff } = route
+    const energy = lane.recording?.energy
+    if (tariff === undefined || energy === undefined) return fly(lane, asking, text, options, undefined)
+    const reserved = energy.reserveNow(names.agent, tariff.energy)
+    return reserved && fly(lane, asking, text, options, reserved)
   } catch {
     return undefined
   }
-}
-
-async function flyLater(
-  lane: Lane,
-  asking: Asking,
-  text: string,
-  options: CallOptions | undefined,
-  reserving: Promise<Reservation>,
-): Promise<CallResult> {
-  let reserved: Reservation
-  try {
-    reserved = await reserving
-  } catch (error) {
-    await Passage.refused(lane.context, asking, lane.route.target, text, error)
-    throw error
-  }
-  return await fly(lane, asking, text, options, reserved)
 }
 
 async function callFirst(
@@ -123,7 +109,9 @@ async function callFirst(
   try {
     if (route === undefined) target = targetOf(context, actor, address)
     text = argumentsText(args)
-    const refuse = () => refuseArguments(target, args, text)
+    const refuse = () => {
+      if (args instanceof JsonText || !isSimple(text)) refuseArguments(target, text)
+    }
     if (route) refuse()
     else {
       const finding = findRoute(context, actor, target, address, options, refuse)
@@ -187,10 +175,15 @@ function fitFor({ spill }: CallContext, actor: Actor, { server, tool }: Target) 
   return (text: string, limit: number | undefined) => spill.fit(actor, text, limit)
 }
 
+/** Whether a text that was written here from data needs no closer look: an object, and too short to be nested deeply. */
+function isSimple(text: string): boolean {
+  return text.charCodeAt(0) === BRACE && text.length <= MAX_DEPTH
+}
+
+const BRACE = 0x7b
+
 /** Throws when a text cannot be the arguments of a call. */
-function refuseArguments({ server, tool }: Target, args: unknown, text: string): void {
-  // What was written here from data is one object without a key twice, and when it is short it is not nested deeply.
-  if (!(args instanceof JsonText) && text.startsWith('{') && text.length <= MAX_DEPTH) return
+function refuseArguments({ server, tool }: Target, text: string): void {
   const problem = argumentsProblem(Buffer.from(text))
   if (problem !== undefined) throw badArguments(server === '' ? tool : `${server}/${tool}`, server, problem)
 }

@@ -2,6 +2,7 @@
 // and there is energy for it. The steps are those of every call (call.ts): written down, sent, written down again. But a
 // promise for each step costs more than the step, so here the journal and the server tell when it goes on.
 
+import { changes } from '../base/changes.ts'
 import type { Fault } from '../base/fault.ts'
 import { uuid7 } from '../base/uuid.ts'
 import type { Ask, Receiver } from '../connect/pending.ts'
@@ -11,7 +12,7 @@ import type { OpenCall, WriteWaiting } from '../record/recorder.ts'
 import { argumentsForRecord } from '../record/summary.ts'
 import type { CallSpan } from '../record/trace.ts'
 import { asksFirst } from '../wire/asks-first.ts'
-import { isPlain, type ReplyMessage } from '../wire/message.ts'
+import type { ReplyMessage } from '../wire/message.ts'
 import type { CallOptions } from './call.ts'
 import type { Lane } from './lane.ts'
 import { type Asking, Passage, rounded, saidIn, spanFor } from './passage.ts'
@@ -107,20 +108,20 @@ class Flight implements WriteWaiting, Receiver {
   }
 
   /** Nearly every answer says that all went well, and nothing else; then that is all there is to write down. */
-  answered(reply: ReplyMessage): void {
-    const { context, recording, route, fit } = this.#lane
+  answered(reply: ReplyMessage, at: number): void {
+    const { recording, route, fit, loops } = this.#lane
     const { tariff, target, connection } = route
     const call = this.#call
     const reserved = this.#reserved
-    const said = recording && isPlain(reply) ? saidIn(recording, reply) : undefined
-    if (call === undefined || said === undefined || !context.brakes()?.loops.isCalm) {
+    const said = recording && reply.isPlain ? saidIn(recording, reply) : undefined
+    if (call === undefined || said === undefined || !loops.isCalm) {
       this.#look(reply)
       return
     }
     this.#isInside = false
     connection.gate.leave()
     this.#span?.end('ok', undefined)
-    const duration = rounded(performance.now() - this.#started)
+    const duration = rounded(at - this.#started)
     const energy =
       reserved && tariff && recording?.energy
         ? charge(recording.energy, tariff, reserved, duration)
@@ -142,13 +143,17 @@ class Flight implements WriteWaiting, Receiver {
   // --- internal ---
 
   #send(): void {
-    const { route, link, form, ask } = this.#lane
+    const { route, link, form, ask, count } = this.#lane
     const { connection } = route
-    recheck(route, connection)
+    const isCurrent = count === changes.count
+    if (!isCurrent) recheck(route, connection)
     const asked = this.#options === undefined && route.known.headers.length === 0 ? ask : this.#ownAsk()
     // Before it is sent, because it may be told at once that it cannot be.
     this.#isInside = true
-    if (connection.live === link && sendNow(connection, link, form, this.#text, asked, this))
+    if (
+      (isCurrent || connection.live === link) &&
+      sendNow(connection, link, form, this.#text, asked, this, this.#started)
+    )
       this.#isSent = true
     else {
       this.#isInside = false

@@ -1,10 +1,12 @@
 // What was found out for calls of one tool by one agent, through one door, for as long as nothing changes: how they are
 // checked, written down, sent and paid for. Calls on it only differ in their arguments.
 
+import { changes } from '../base/changes.ts'
 import type { Link } from '../connect/link.ts'
 import type { Ask, Form } from '../connect/pending.ts'
 import { limitsOf } from '../connect/send.ts'
 import { agentOf } from '../policy/access.ts'
+import type { LoopBreaker } from '../policy/loop-breaker.ts'
 import { Names } from '../record/names.ts'
 import type { Records } from '../record/records.ts'
 import type { Tracing } from '../record/trace.ts'
@@ -20,6 +22,9 @@ export interface Lane {
   readonly acceptor: Acceptor
   readonly recording: Records | undefined
   readonly tracing: Tracing | undefined
+  readonly loops: LoopBreaker
+  /** How many changes there were when all this was found out: see `changes`. */
+  readonly count: number
   readonly names: Names
   /** It is over when the server has another. */
   readonly link: Link
@@ -31,9 +36,8 @@ export interface Lane {
 
 /** Undefined where something is to be found out, asked or refused first, or where something of this process is called. */
 export function laneOf(context: CallContext, asking: Asking, route: Route): Lane | undefined {
-  const { lane, connection } = route
-  if (lane !== undefined && lane.link === connection.live && lane.names.surface === asking.surface)
-    return lane
+  const { lane } = route
+  if (lane !== undefined && lane.names.surface === asking.surface) return lane
   route.lane = newLane(context, asking, route)
   return route.lane
 }
@@ -43,9 +47,11 @@ export function laneOf(context: CallContext, asking: Asking, route: Route): Lane
 function newLane(context: CallContext, { actor, surface }: Asking, route: Route): Lane | undefined {
   const { connection, leave, target, entry } = route
   const { plan, live: link, instances } = connection
-  const acceptor = context.validators.ready(entry.fingerprint, entry.tool.inputSchema)
-  if (leave.verdict !== 'allow' || link === undefined || instances !== undefined || acceptor === undefined)
+  const loops = context.brakes()?.loops
+  if (leave.verdict !== 'allow' || link === undefined || instances !== undefined || loops === undefined)
     return undefined
+  const acceptor = context.validators.ready(entry.fingerprint, entry.tool.inputSchema)
+  if (acceptor === undefined) return undefined
   // That is run in the context of whoever calls, which only the long way keeps. Of a legacy server nobody knows whom it asks.
   const answers = context.handlers.onElicitation ?? context.handlers.onSampling
   if (plan.transport === 'sdk' || (answers !== undefined && link.agreement.era !== 'legacy')) return undefined
@@ -57,6 +63,8 @@ function newLane(context: CallContext, { actor, surface }: Asking, route: Route)
     acceptor,
     recording: context.recording(),
     tracing: context.tracing(),
+    loops,
+    count: changes.count,
     names: new Names(agentOf(actor), server, tool, surface),
     link,
     form: link.form('tools/call', `"name":${JSON.stringify(tool)},"arguments":`),

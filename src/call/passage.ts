@@ -9,7 +9,7 @@ import type { Records } from '../record/records.ts'
 import { argumentsForRecord, resultForRecord } from '../record/summary.ts'
 import type { CallSpan, Tracing } from '../record/trace.ts'
 import type { Outcome } from '../store/invocation.ts'
-import { lettersOf, type ReplyMessage, slice } from '../wire/message.ts'
+import { type ReplyMessage, slice } from '../wire/message.ts'
 import type { Target } from './admit.ts'
 import type { CallContext, Surface } from './context.ts'
 
@@ -192,7 +192,7 @@ export class Passage {
  * so it need not be read now.
  */
 export function saidIn({ level }: Records, reply: ReplyMessage): string | undefined {
-  const letters = level === 'preview' && reply.kind === 'result' ? lettersOf(reply) : undefined
+  const letters = level === 'preview' && reply.kind === 'result' ? reply.letters : undefined
   return letters?.includes('"text"') ? letters : undefined
 }
 

@@ -3,15 +3,7 @@
 import { Fault } from '../base/fault.ts'
 import { isRecord } from '../base/record.ts'
 import type { WriteWaiting } from '../record/recorder.ts'
-import {
-  errorOf,
-  hasObject,
-  isPlain,
-  memberValue,
-  mentions,
-  type ReplyMessage,
-  slice,
-} from '../wire/message.ts'
+import { errorOf, hasObject, memberValue, mentions, type ReplyMessage, slice } from '../wire/message.ts'
 import type { Passage } from './passage.ts'
 
 /** A result as MCP defines it; members that Busbar does not know are there too. */
@@ -146,7 +138,7 @@ export function recordReply(
   errorText: () => string,
   waiting?: WriteWaiting,
 ): void {
-  if (isPlain(reply)) passage.answered(reply, false, undefined, waiting)
+  if (reply.isPlain) passage.answered(reply, false, undefined, waiting)
   else if (reply.kind === 'error') passage.answered(reply, true, errorOf(reply).message, waiting)
   else {
     const isError = mentions(reply, IS_ERROR) && saysError(reply)

@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { changed } from '../base/changes.ts'
 import { randomHex, sha256 } from '../base/digest.ts'
 import { prepareFolder } from '../base/places.ts'
 
@@ -46,18 +47,12 @@ export class SpillFiles {
   readonly #now: () => number
   /** Agents of whom something is, or may still be, kept. */
   readonly #holders = new Map<string, boolean>()
-  #changes = 0
   #timer: NodeJS.Timeout | undefined
 
   constructor(folder: string, bounds: SpillBounds = SPILL_BOUNDS, now: () => number = Date.now) {
     this.#folder = folder
     this.#bounds = bounds
     this.#now = now
-  }
-
-  /** Grows when an agent begins, or ceases, to have something kept. */
-  get version(): number {
-    return this.#changes
   }
 
   /** Whether an agent (empty: the owner) has something to read. */
@@ -87,8 +82,9 @@ export class SpillFiles {
       rmSync(this.#file(name, id), { force: true })
       throw error
     }
-    if (!this.has(agent)) this.#changes += 1
+    const isFirst = !this.has(agent)
     this.#holders.set(agent, true)
+    if (isFirst) changed()
     // What nobody asks for any more goes, too, however long this process lives.
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined
@@ -135,7 +131,7 @@ export class SpillFiles {
     for (const [agent, held] of this.#holders) {
       if (!held || this.#entries(folderName(agent)).length > 0) continue
       this.#holders.set(agent, false)
-      this.#changes += 1
+      changed()
     }
   }
 

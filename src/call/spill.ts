@@ -40,11 +40,6 @@ export class Spill {
     this.#trouble = trouble
   }
 
-  /** Grows when an agent begins, or ceases, to have something to read on. */
-  get version(): number {
-    return this.#files.version
-  }
-
   /** Takes away what is too old. Never throws. */
   sweep(): void {
     try {

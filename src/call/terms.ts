@@ -18,23 +18,20 @@ export function termsFor(
   tariff: Tariff | undefined,
   text: string,
 ): CallTerms | Promise<CallTerms> {
-  const reserved = reserve(context, agentOf(asking.actor), target, tariff, text)
+  const agent = agentOf(asking.actor)
+  const loops = context.brakes()?.loops
+  if (loops !== undefined && !loops.isCalm) refuseLoop(loops, agent, target, text)
+  const reserved = tariff && context.recording()?.energy?.reserve(agent, tariff.energy)
   if (!(reserved instanceof Promise))
     return new CallTerms(context, asking, target, leave, tariff, reserved, text)
   return reserved.then((one) => new CallTerms(context, asking, target, leave, tariff, one, text))
 }
 
-/** The same, of which only the energy is of interest that is set aside until it is known what the call took. */
-export function reserve(
-  context: CallContext,
-  agent: string,
-  target: Target,
-  tariff: Tariff | undefined,
-  text: string,
-): Reservation | undefined | Promise<Reservation> {
-  const loops = context.brakes()?.loops
-  if (loops !== undefined && !loops.isCalm) refuseLoop(loops, agent, target, text)
-  return tariff && context.recording()?.energy?.reserve(agent, tariff.energy)
+/** Throws when this very call has failed again and again. */
+export function refuseLoop(loops: LoopBreaker, agent: string, { server, tool }: Target, text: string): void {
+  // The owner knows what they are doing.
+  const fault = agent === '' ? undefined : loops.check({ agent, server, tool, text })
+  if (fault) throw fault
 }
 
 /** Settles what a call that was made has cost: its time and its price. */
@@ -114,13 +111,4 @@ export class CallTerms implements Terms {
     const { server, tool } = this.#target
     this.#context.brakes()?.loops.note({ agent, server, tool, text: this.#text }, outcome !== 'ok', said)
   }
-}
-
-// --- internal ---
-
-/** Throws when this very call has failed again and again. */
-function refuseLoop(loops: LoopBreaker, agent: string, { server, tool }: Target, text: string): void {
-  // The owner knows what they are doing.
-  const fault = agent === '' ? undefined : loops.check({ agent, server, tool, text })
-  if (fault) throw fault
 }

@@ -1,5 +1,6 @@
 // What one agent sees of all tools, and the names its model knows them by. Made anew only when something changed.
 
+import { changes } from '../base/changes.ts'
 import { type Actor, agentOf } from '../policy/access.ts'
 import type { Grants, Rulebook } from '../policy/facts.ts'
 import { type NamingScheme, projectedName } from '../registry/names.ts'
@@ -88,46 +89,37 @@ export class View {
 export class Views {
   readonly #registry: Registry
   readonly #rules: () => Rulebook
-  readonly #version: () => number
   readonly #sees: (actor: Actor, tool: RegisteredTool) => boolean
   readonly #reads: (actor: Actor) => boolean
-  readonly #kept = new Map<string, { version: number; rules: Rulebook; view: View }>()
+  /** What was made, and at which count of changes. */
+  readonly #kept = new Map<string, { readonly count: number; readonly view: View }>()
 
   constructor(
     registry: Registry,
     rules: () => Rulebook,
-    version: () => number,
     sees: (actor: Actor, tool: RegisteredTool) => boolean,
     reads: (actor: Actor) => boolean,
   ) {
     this.#reads = reads
     this.#registry = registry
     this.#rules = rules
-    this.#version = version
     this.#sees = sees
   }
 
   of(actor: Actor): View {
     const kept = this.#kept.get(agentOf(actor))
-    // Two looks for every call.
-    if (kept !== undefined && kept.rules === this.#rules() && kept.version === this.#now()) return kept.view
-    return this.#make(actor, kept?.view)
+    return kept?.count === changes.count ? kept.view : this.#make(actor, kept?.view)
   }
 
   // --- internal ---
 
-  #now(): number {
-    return this.#registry.version + this.#version()
-  }
-
   #make(actor: Actor, before: View | undefined): View {
-    const rules = this.#rules()
-    const version = this.#now()
+    const { count } = changes
     const see = () => this.#registry.all.filter((tool) => this.#sees(actor, tool))
     // Whoever looks at everything is shown everything.
-    const grants = rules.grants(actor) ?? { naming: 'mcp__s__t', surface: 'full' }
+    const grants = this.#rules().grants(actor) ?? { naming: 'mcp__s__t', surface: 'full' }
     const view = new View(see, grants, this.#registry.nativeNames, this.#reads(actor), before)
-    this.#kept.set(agentOf(actor), { version, rules, view })
+    this.#kept.set(agentOf(actor), { count, view })
     return view
   }
 }

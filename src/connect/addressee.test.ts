@@ -20,7 +20,7 @@ function server({ own = false, calls = [] as readonly (Asker | undefined)[] } = 
   const pending = new Numbered<Pending>()
   const receiver = { answered: () => undefined, failed: () => undefined }
   for (const [index, caller] of calls.entries())
-    pending.set(index + 1, new Pending({ method: 'tools/call', name: 'tool', asker: caller }, receiver))
+    pending.set(index + 1, new Pending({ method: 'tools/call', name: 'tool', asker: caller }, receiver, 0))
   const turns = new Turns('files')
   onTestFinished(() => turns.aftermath.clear())
   const addressees = new Addressees(pending, turns, own)

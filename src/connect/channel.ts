@@ -144,22 +144,28 @@ export class Channel implements TransportEvents {
   send(ask: Ask, receiver: Receiver, id: number): void {
     const { method, params } = ask
     const tail = params === undefined ? '}' : `,"params":${params}}`
-    this.#post(ask, receiver, id, `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}${tail}`)
+    this.#post(
+      ask,
+      receiver,
+      id,
+      performance.now(),
+      `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}${tail}`,
+    )
   }
 
   /** The same for what is asked again and again; its id is its progress token, too. */
-  sendForm({ before, after }: Form, value: string, ask: Ask, receiver: Receiver): void {
+  sendForm({ before, after }: Form, value: string, ask: Ask, receiver: Receiver, since: number): void {
     const id = this.#nextId++
-    this.#post(ask, receiver, id, `{"jsonrpc":"2.0","id":${id}${before}${value}${after}${id}}}}`)
+    this.#post(ask, receiver, id, since, `{"jsonrpc":"2.0","id":${id}${before}${value}${after}${id}}}}`)
   }
 
-  #post(ask: Ask, receiver: Receiver, id: number, body: string): void {
+  #post(ask: Ask, receiver: Receiver, id: number, since: number, body: string): void {
     const { method, signal, name, headers } = ask
     if (this.#closed !== undefined || signal?.aborted) {
       receiver.failed(this.#closed ?? cancelled(this.#server, method))
       return
     }
-    const pending = new Pending(ask, receiver)
+    const pending = new Pending(ask, receiver, since)
     if (method === 'tools/call') this.#called = true
     this.#pending.set(id, pending)
     this.#deadlines.expect(pending.due)
@@ -183,7 +189,8 @@ export class Channel implements TransportEvents {
   // --- what the transport tells ---
 
   message(bytes: Buffer, stream?: number): void {
-    this.lastHeard = performance.now()
+    const now = performance.now()
+    this.lastHeard = now
     try {
       const message = readMessage(bytes)
       // Nearly every message is the answer to a request of ours.
@@ -191,7 +198,7 @@ export class Channel implements TransportEvents {
         message.kind === 'result' && typeof message.id === 'number'
           ? this.#pending.take(message.id)
           : undefined
-      if (pending) pending.settle(message as ReplyMessage)
+      if (pending) pending.settle(message as ReplyMessage, now)
       else this.#handle(message, bytes, stream)
     } catch (error) {
       // What a server sends must never end more than its own connection.
@@ -258,7 +265,7 @@ export class Channel implements TransportEvents {
   #answer(message: ReplyMessage, stream: number | undefined): void {
     const pending =
       this.#take(message.id) ?? (message.id === null ? this.#take(stream ?? this.#only()) : undefined)
-    if (pending) pending.settle(message)
+    if (pending) pending.settle(message, this.lastHeard)
     else {
       this.turns.aftermath.answeredLate(message.id)
       this.#events.oddity(`an answer came for ${idText(message.id)}, which nobody waits for`)

@@ -75,9 +75,8 @@ export class Gate {
   }
 
   leave(): void {
-    const next = this.#waiting.shift()
-    if (next) next.enter()
-    else this.#inside -= 1
+    if (this.#waiting.length === 0) this.#inside -= 1
+    else this.#waiting.shift()?.enter()
   }
 
   /** Waits until nobody is inside, for so many milliseconds at most. */

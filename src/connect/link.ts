@@ -134,8 +134,8 @@ export class Link {
   }
 
   /** Asks that with a value, as JSON text, for whom a promise is one too many. */
-  sendForm(form: Form, value: string, ask: Ask, receiver: Receiver): void {
-    this.#channel.sendForm(form, value, ask, receiver)
+  sendForm(form: Form, value: string, ask: Ask, receiver: Receiver, since: number): void {
+    this.#channel.sendForm(form, value, ask, receiver, since)
   }
 
   /** Asks with whole parameters as they are, for what is only passed on. The function gets the progress token. */

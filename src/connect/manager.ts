@@ -1,5 +1,6 @@
 // All servers of a hub: started together, watched one by one, changed without disturbing those that did not change.
 
+import { changed } from '../base/changes.ts'
 import { Fault } from '../base/fault.ts'
 import type { Places } from '../base/places.ts'
 import { nearest } from '../base/suggest.ts'
@@ -185,10 +186,12 @@ export class Manager {
   readonly #events: ConnectionEvents = {
     status: (connection) => {
       this.#version += 1
+      changed()
       this.#emit({ type: 'server-status', server: connection.name, status: connection.status() })
     },
     tools: (connection) => {
       this.#version += 1
+      changed()
       this.#emit({ type: 'tools-change', server: connection.name })
     },
     lists: (connection, list) => this.#emit({ type: 'list-change', server: connection.name, list }),

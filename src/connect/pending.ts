@@ -33,7 +33,7 @@ export interface Form {
 
 /** Whom the answer to a request goes to. It is told one of these, once; neither may throw. */
 export interface Receiver {
-  answered(reply: ReplyMessage): void
+  answered(reply: ReplyMessage, at: number): void
   failed(fault: Fault): void
 }
 
@@ -48,8 +48,7 @@ export class Pending {
   /** When it is given up, on the monotonic clock. */
   due: number
 
-  constructor(ask: Ask, receiver: Receiver) {
-    const now = performance.now()
+  constructor(ask: Ask, receiver: Receiver, now: number) {
     this.ask = ask
     this.#receiver = receiver
     this.since = now
@@ -83,9 +82,9 @@ export class Pending {
     return total !== undefined && now - this.since >= total ? total : idle
   }
 
-  settle(message: ReplyMessage): void {
+  settle(message: ReplyMessage, at: number): void {
     if (this.#abort) this.ask.signal?.removeEventListener('abort', this.#abort)
-    this.#receiver.answered(message)
+    this.#receiver.answered(message, at)
   }
 
   fail(fault: Fault): void {

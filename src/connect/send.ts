@@ -76,9 +76,10 @@ export function sendNow(
   value: string,
   ask: Ask,
   receiver: Receiver,
+  since: number,
 ): boolean {
   if (link.keepsApart || ask.signal?.aborted || !gate.tryEnter()) return false
-  link.sendForm(form, value, ask, receiver)
+  link.sendForm(form, value, ask, receiver, since)
   return true
 }
 

@@ -1,5 +1,6 @@
 // The tools of one server: as it gave them, as it gave them the last time, and fetched again when they change.
 
+import { changed } from '../base/changes.ts'
 import { Fault } from '../base/fault.ts'
 import type { Stop } from '../base/stop.ts'
 import type { Era } from '../wire/era.ts'
@@ -122,6 +123,7 @@ export class ToolList {
         return [tool.name, { tool, headers: typeof headers === 'string' ? [] : headers }]
       }),
     )
+    changed()
   }
 
   #remember(remembered: Remembered): void {

@@ -109,12 +109,18 @@ export class Regulator {
    * be asked. A call that needs more than an agent can hold may go when the agent is full, and leaves it in debt.
    */
   reserve(agent: string, estimate: number): Reservation | Promise<Reservation> {
-    const account = this.#accounts.get(agent) ?? this.#accounts.get(accountOf(agent))
-    const wanted = millionths(estimate)
-    if (account === undefined) return new Reservation(undefined, wanted)
-    const needed = Math.min(wanted, account.capacity)
-    if (account.free >= needed && account.busy === 0) return grant(account, needed)
-    return this.#queue(account, agent, needed)
+    const account = this.#accountFor(agent)
+    if (account === undefined) return new Reservation(undefined, millionths(estimate))
+    const needed = Math.min(millionths(estimate), account.capacity)
+    return isCovered(account, needed) ? grant(account, needed) : this.#queue(account, agent, needed)
+  }
+
+  /** The same where the ledger need not be asked. Undefined where it must be: nothing was done. */
+  reserveNow(agent: string, estimate: number): Reservation | undefined {
+    const account = this.#accountFor(agent)
+    if (account === undefined) return new Reservation(undefined, millionths(estimate))
+    const needed = Math.min(millionths(estimate), account.capacity)
+    return isCovered(account, needed) ? grant(account, needed) : undefined
   }
 
   /** Says what a call took in the end. Tells the cost as it must stand in the call's row. */
@@ -195,6 +201,10 @@ export class Regulator {
   }
 
   // --- internal ---
+
+  #accountFor(agent: string): Account | undefined {
+    return this.#accounts.get(agent) ?? this.#accounts.get(accountOf(agent))
+  }
 
   #queue(account: Account, agent: string, needed: number): Promise<Reservation> {
     return new Promise((resolve, reject) => {
@@ -335,6 +345,10 @@ export class Regulator {
 /** Microseconds after the last call in which what is leased is kept for the next. */
 const IDLE = 5e6
 const LOOK_MS = 1000
+
+function isCovered({ free, busy }: Account, needed: number): boolean {
+  return free >= needed && busy === 0
+}
 
 function grant(account: Account, needed: number): Reservation {
   account.free -= needed

@@ -1,15 +1,16 @@
 // What people say about later calls: how far it goes, and what it is bound to.
 
 import { expect, test } from 'vitest'
+import { changes } from '../base/changes.ts'
 import type { Question } from './approvals.ts'
 import { CALL, desk, idOf, NOW } from './testing.ts'
 
 test('[D11] what is remembered is a rule for the tool or the whole server, and can be forgotten', async () => {
   const { desk: it, memories, file } = await desk()
   const id = await idOf(it.permit(CALL, NOW))
-  const { version } = memories
+  const { count } = changes
   await it.answer(id, { decision: 'allow', remember: 'tool' }, 'ann')
-  expect(memories.version).toBeGreaterThan(version)
+  expect(changes.count).toBeGreaterThan(count)
   expect(memories.about('cto', 'github', 'merge', 'i1')).toMatchObject({ decision: 'allow', tool: 'merge' })
   expect(memories.about('cto', 'github', 'close', 'i1')).toBeUndefined()
   expect(memories.about('intern', 'github', 'merge', 'i1')).toBeUndefined()

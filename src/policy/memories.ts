@@ -1,5 +1,6 @@
 // What people said about later calls: "always this tool", "always this server". Kept in the store, never in their files.
 
+import { changed } from '../base/changes.ts'
 import { Fault } from '../base/fault.ts'
 import { namesMethod } from '../connect/definitions.ts'
 import type { Rule, Rules } from '../store/policy.ts'
@@ -7,7 +8,6 @@ import type { Rule, Rules } from '../store/policy.ts'
 export class Memories {
   readonly #rules: Rules
   #all: readonly Rule[]
-  #version = 0
 
   private constructor(rules: Rules, all: readonly Rule[]) {
     this.#rules = rules
@@ -16,11 +16,6 @@ export class Memories {
 
   static async open(rules: Rules): Promise<Memories> {
     return new Memories(rules, await rules.list())
-  }
-
-  /** Grows with every change. */
-  get version(): number {
-    return this.#version
   }
 
   get all(): readonly Rule[] {
@@ -88,7 +83,7 @@ export class Memories {
 
   #change(all: readonly Rule[]): void {
     this.#all = all
-    this.#version += 1
+    changed()
   }
 }
 

@@ -1,6 +1,7 @@
 // Accepted definitions of tools. What a server offers under a known name with another definition is quarantined until a
 // person accepts it; judged in memory at once, with the store behind.
 
+import { changed } from '../base/changes.ts'
 import { Fault } from '../base/fault.ts'
 import { nearest } from '../base/suggest.ts'
 import type { Tool } from '../connect/definitions.ts'
@@ -181,6 +182,7 @@ export class PinBoard {
     if (tools) tools.set(pin.tool, pin)
     else this.#pins.set(pin.server, new Map([[pin.tool, pin]]))
     this.#version += 1
+    changed()
   }
 
   #judge(server: string, tool: string, offer: Offer | undefined): void {

@@ -32,17 +32,23 @@ export type Line =
   | { readonly kind: 'begin'; readonly ticket: number; readonly start: CallStart }
   | { readonly kind: 'end'; readonly ticket: number; readonly end: CallEnd }
 
-// Written by hand: stringifying a whole object would take as long as writing the line.
+// Written by hand: stringifying a whole object would take as long as writing the line. In parts that are short, because each
+// step of putting a long text together is an object of its own.
 
 export function beginLine(ticket: number, start: CallStart): string {
   const { id, names, conversation, startedAt, requestBytes, arguments: said, reserved } = start
-  const tail = reserved === undefined ? '' : `,${number(reserved)}`
-  return `["b",${ticket},${quote(id)},${names.text},${optional(conversation)},${number(startedAt)},${number(requestBytes)},${optional(said)}${tail}]\n`
+  const who = `["b",${ticket},"${id}",${names.text}`
+  const when = `,${optional(conversation)},${number(startedAt)},${number(requestBytes)},`
+  const tail = reserved === undefined ? ']\n' : `,${number(reserved)}]\n`
+  return who + when + optional(said) + tail
 }
 
 export function endLine(ticket: number, end: CallEnd): string {
   const { duration, outcome, code, error, energy, resultBytes } = end
-  return `["e",${ticket},${number(duration)},"${outcome}",${optional(code)},${optional(error)},${number(energy)},${number(resultBytes)}]\n`
+  const what = `["e",${ticket},${number(duration)},"${outcome}"`
+  const why =
+    code === undefined && error === undefined ? ',null,null,' : `,${optional(code)},${optional(error)},`
+  return `${what}${why}${number(energy)},${number(resultBytes)}]\n`
 }
 
 /** Undefined for what is no whole line: a process was killed, or the disk filled up, in the middle of it. */

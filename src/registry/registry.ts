@@ -1,5 +1,6 @@
 // All tools there are, native ones and those of servers: told apart, found by address, gone with their server.
 
+import { changed } from '../base/changes.ts'
 import { Fault } from '../base/fault.ts'
 import type { Connection } from '../connect/connection.ts'
 import type { Tool } from '../connect/definitions.ts'
@@ -86,6 +87,7 @@ export class Registry {
     const own = new OwnTool(native)
     this.#natives.set(name, own)
     this.#changes += 1
+    changed()
     return () => {
       if (this.#natives.get(name) === own) this.unregister(name)
     }
@@ -94,6 +96,7 @@ export class Registry {
   /** Takes a native tool away; says whether there was one. */
   unregister(name: string): boolean {
     this.#changes += 1
+    changed()
     return this.#natives.delete(name)
   }
 

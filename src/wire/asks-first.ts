@@ -2,11 +2,11 @@
 
 import { isRecord } from '../base/record.ts'
 import { ASKING_METHODS } from './era.ts'
-import { isPlain, memberValue, mentions, type ReplyMessage } from './message.ts'
+import { memberValue, mentions, type ReplyMessage } from './message.ts'
 
 /** Whether this answer is a question. */
 export function asksFirst(method: string, reply: ReplyMessage): boolean {
-  if (isPlain(reply)) return false
+  if (reply.isPlain) return false
   if (reply.kind !== 'result' || !ASKING_METHODS.has(method) || !mayAsk(reply)) return false
   const result = memberValue(reply, 'result')
   return isRecord(result) && result['resultType'] === 'input_required'

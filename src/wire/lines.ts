@@ -86,7 +86,8 @@ export class LineReader {
  * of its own that nobody has looked at. In JSON a line end is only space; inside a text there can be none.
  */
 export function oneLine(body: Body): Body {
-  if (typeof body === 'string') return /[\r\n]/.test(body) ? body.replace(/[\r\n]/g, ' ') : body
+  if (typeof body === 'string')
+    return body.includes('\n') || body.includes('\r') ? body.replace(/[\r\n]/g, ' ') : body
   if (!body.includes(0x0a) && !body.includes(0x0d)) return body
   return Buffer.from(body.map((byte) => (byte === 0x0a || byte === 0x0d ? 0x20 : byte)))
 }

@@ -16,6 +16,10 @@ interface Envelope {
   /** The message as it came. */
   readonly bytes: Buffer
   readonly members: readonly Member[]
+  /** All of it, one letter for each byte, where it is a small result of which only the ends were read. */
+  readonly letters?: string | undefined
+  /** Whether such a one says neither that a tool failed nor that something is asked first, as most do not. */
+  readonly isPlain?: boolean
 }
 
 export interface RequestMessage extends Envelope {
@@ -94,17 +98,7 @@ export function memberValue(envelope: Envelope, key: string): unknown {
 
 /** Whether a word stands somewhere in a message: a search, so that most messages are never read for it. */
 export function mentions(message: Envelope, word: string): boolean {
-  return lettersOf(message)?.includes(word) ?? holds(message.bytes, word)
-}
-
-/** A small answer as text of one letter for each byte, which is made once. */
-export function lettersOf(message: Envelope): string | undefined {
-  return message instanceof UnreadResult ? message.letters : undefined
-}
-
-/** Whether it is a small result like most: it says neither that a tool failed nor that something is asked first. */
-export function isPlain(message: Envelope): boolean {
-  return message instanceof UnreadResult && message.isPlain
+  return message.letters?.includes(word) ?? holds(message.bytes, word)
 }
 
 /** Whether its result is an object, as each is that MCP knows. In the usual forms that was seen before. */
@@ -186,7 +180,6 @@ const NESTED = new RegExp(`^(?:[^[{]*[[{]){${MAX_DEPTH}}`)
 class UnreadResult implements ResultMessage {
   readonly kind = 'result'
   readonly bytes: Buffer
-  /** All of it, when it is small: see `lettersOf`. */
   readonly letters: string | undefined
   readonly id: Id
   /** How it gets another id; or, for whom that is, the length of what comes before its result: see `spliceFirst`. */
