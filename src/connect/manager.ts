@@ -126,6 +126,8 @@ export class Manager {
     )
     const eager = options.start ? fresh.filter(({ eager }) => eager) : []
     const started = Promise.all(eager.map(({ name }) => this.#connections.get(name)?.connect()))
+    // Whoever was told of it in the middle saw a part of it.
+    this.#differs()
     for (const name of removed) this.#emit({ type: 'tools-change', server: name })
     const names = {
       added: added.map(({ name }) => name),
@@ -183,15 +185,19 @@ export class Manager {
     )
   }
 
+  /** What there is, or the state that it is in. */
+  #differs(): void {
+    this.#version += 1
+    changed()
+  }
+
   readonly #events: ConnectionEvents = {
     status: (connection) => {
-      this.#version += 1
-      changed()
+      this.#differs()
       this.#emit({ type: 'server-status', server: connection.name, status: connection.status() })
     },
     tools: (connection) => {
-      this.#version += 1
-      changed()
+      this.#differs()
       this.#emit({ type: 'tools-change', server: connection.name })
     },
     lists: (connection, list) => this.#emit({ type: 'list-change', server: connection.name, list }),

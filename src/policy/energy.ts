@@ -83,9 +83,11 @@ export class Regulator {
   async configure(budgets: ReadonlyMap<string, EnergyBudget | 'unlimited'>): Promise<void> {
     const now = this.#clock.monotonic()
     const accounts = new Map<string, Account>()
+    const lowered: Account[] = []
     for (const [agent, budget] of budgets) {
       if (budget === 'unlimited') continue
       const known = this.#accounts.get(agent)
+      if (known && budget.capacity < known.budget.capacity) lowered.push(known)
       known?.follow(budget, now)
       accounts.set(agent, known ?? new Account(agent, budget, now))
     }
@@ -99,7 +101,10 @@ export class Regulator {
       await this.#energy.configure(new Map(wanted))
     })
     this.#configuring = configured.catch(() => undefined)
+    // What was leased when it could hold more is not its own any longer.
+    const returned = lowered.map((account) => this.#giveBack(account))
     await configured
+    await Promise.all(returned)
     for (const account of dropped) await this.#giveBack(account)
     await this.refresh()
   }
@@ -268,6 +273,8 @@ export class Regulator {
   }
 
   async #changeNow(account: Account, by: (room: number) => number): ReturnType<Energy['lease']> {
+    // Nobody leases by what the ledger is about to forget.
+    await this.#configuring
     const { agent, budget } = account
     let taken = 0
     const lease = () =>
