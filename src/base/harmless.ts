@@ -41,7 +41,7 @@ export function isHarmless(text: string): boolean {
 
 /** Names of secrets, how keys begin, and parameters of addresses; see the patterns in redact.ts. */
 const SUSPICIOUS =
-  /key|auth|cookie|bearer|cred|dsn|pass|secret|signature|token|pwd|(?:sig|code)=|gh[porsu]_|[prs]k[-_]|xox|a[ks]ia|aiza|eyj|ntn_|lin_api|npm_|hf_|dop_v1/iy
+  /key|auth|cookie|bearer|cred|dsn|pass|secret|signature|token|pwd|(?:sig|code)=|gh[porsu]_|[prs]k[-_]|xox|a[ks]ia|aiza|eyj|ntn_|lin_api|npm_|hf_|dop_v1|busbar_/iy
 
 /** On its own because here case counts: a `path` is in every other call, and `myPatOld` is the name of a secret. */
 const SUSPICIOUS_PAT = /[Pp][Aa][Tt][Ss]?(?![a-z])/y
@@ -109,6 +109,6 @@ for (const start of [
     'eyj',
     'ntn',
   ],
-  ...['lin', 'npm', 'hf_', 'dop'],
+  ...['lin', 'npm', 'hf_', 'dop', 'bus'],
 ])
   STARTS[Array.from(start).reduce((sum, letter) => (sum << 5) | (letter.charCodeAt(0) & 31), 0)] = 1

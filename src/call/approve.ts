@@ -56,6 +56,7 @@ export async function askPerson(
   // Nobody is asked about what could not be made anyway.
   const tariff = tariffFor(context, target, entry?.tool)
   ;(await termsFor(context, asking, target, leave, tariff, text)).giveBack()
+  refuseUnshowable(target, text, beside)
   const before = bindingOf(context, target)
   const { comingAgain } = brakes
   const again = `${asking.actor.id}\n${target.server}\n${target.tool}\n${hashOf(text, beside?.own)}`
@@ -124,6 +125,23 @@ export function askedText(params: RawParams): string {
 }
 
 // --- internal ---
+
+/** Nobody can allow what they cannot be shown to its end. */
+function refuseUnshowable({ server, tool }: Target, text: string, beside: Beside | undefined): void {
+  const size = Buffer.byteLength(text) + Buffer.byteLength(beside?.all ?? '')
+  if (size <= MOST_SHOWN) return
+  throw new Fault(
+    'ARGUMENTS_INVALID',
+    `the arguments of ${server === '' ? tool : `${server}/${tool}`} have ${size} bytes, too many for a person to be asked about`,
+    {
+      hint: `ask with less than ${MOST_SHOWN} bytes, or let it be called without asking: approval of ${server === '' ? tool : server}`,
+      ...(server === '' ? {} : { server }),
+    },
+  )
+}
+
+/** Bytes. What is kept of a question is a little more, with all that is masked in it. */
+const MOST_SHOWN = 1_000_000
 
 /** A model's client waits for a while anyway; a program is told at once, and can decide for itself. */
 function patienceOf(context: CallContext, { surface }: Asking): number {

@@ -48,8 +48,13 @@ function argumentLines({ arguments: text }: ApprovalView, full: boolean): string
   if (scan.members.length === 0) return ['  without arguments']
   // As they are written: every digit is what will be sent.
   return scan.members.map(
-    ({ key, start, end }) => `  ${oneLine(key)} = ${valueText(bytes.toString('utf8', start, end), full)}`,
+    ({ key, start, end }) => `  ${nameText(key)} = ${valueText(bytes.toString('utf8', start, end), full)}`,
   )
+}
+
+/** A name as it is; one that could be taken for more than a name is quoted, and cut like a value. */
+function nameText(name: string): string {
+  return /^[\w.$#-]{1,64}$/.test(name) ? name : valueText(JSON.stringify(name), false)
 }
 
 function changeLines({ changes, more, unseen }: Comparison): string[] {

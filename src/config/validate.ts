@@ -92,7 +92,7 @@ export function checkComplete(tree: Tree, name: string): Problem[] {
       if (!has('id')) return say('needs an id, because its type is claudeai-proxy')
       return has('url') ? [] : say('needs a url, because its type is claudeai-proxy')
     default:
-      return has('url') ? checkUrl(tree, path) : say(`needs a url, because its type is ${transport}`)
+      return has('url') ? checkUrl(tree, name) : say(`needs a url, because its type is ${transport}`)
   }
 }
 
@@ -214,14 +214,15 @@ function plainAt(tree: Tree, path: Path): unknown {
   return at && plain(at)
 }
 
-function checkUrl(tree: Tree, path: Path): Problem[] {
-  const at = subtree(tree, [...path, 'url'])
+function checkUrl(tree: Tree, server: string): Problem[] {
+  const path = ['servers', server, 'url']
+  const at = subtree(tree, path)
   const url = at && plain(at)
   // A reference is looked at when it is filled in.
   if (typeof url !== 'string' || /[${]/.test(url)) return []
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   if (parsed && /^(?:https?|wss?|unix):$/.test(parsed.protocol)) return []
-  return [problemAt(tree, [...path, 'url'], `is ${valueText(url)}; expected an http(s) or ws(s) address`)]
+  return [problemAt(tree, path, `is ${valueText(url)}; expected an http(s) or ws(s) address`, { server })]
 }
 
 function checkLead(tree: Tree, agents: ReadonlySet<string>): Problem[] {

@@ -21,6 +21,7 @@ import { Deadlines } from './deadlines.ts'
 import { cancelled, overdue } from './given-up.ts'
 import { subjectOf } from './habits.ts'
 import { type Ask, type Form, Pending, type Receiver } from './pending.ts'
+import { shortened } from './process/last-word.ts'
 import { ServerQuestions } from './server-questions.ts'
 import { Silence } from './silence.ts'
 import { subscriptionOf } from './subscription.ts'
@@ -256,7 +257,9 @@ export class Channel implements TransportEvents {
   #named(fault: Fault): Fault {
     const { code, details, server } = fault
     const hint = fault.hint ?? (code === 'AUTH_REQUIRED' ? `run: busbar login ${this.#server}` : undefined)
-    const message = this.#scrub(server === undefined ? `${this.#server}: ${fault.message}` : fault.message)
+    const message = shortened(
+      this.#scrub(server === undefined ? `${this.#server}: ${fault.message}` : fault.message),
+    )
     const stderr = details?.['stderr']
     const clean = typeof stderr === 'string' ? { ...details, stderr: this.#scrub(stderr) } : details
     return new Fault(code, message, { hint, details: clean, server: this.#server })

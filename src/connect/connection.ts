@@ -149,7 +149,7 @@ export class Connection {
 
   /** Asks it once more for its tools, for a name that is not among them; not every server says that they changed. */
   async relist(isKnownOld = this.#list.isOld): Promise<void> {
-    if (isKnownOld) await this.#fetchTools()
+    await this.#refresh.now('tools', isKnownOld)
   }
 
   /** Fires when it is stopped. */

@@ -18,6 +18,7 @@ import { negotiate } from './negotiate.ts'
 import { rootsFrom } from './own-roots.ts'
 import { inTime } from './pause.ts'
 import type { Ask, Form, Receiver } from './pending.ts'
+import { lastWord, shortened } from './process/last-word.ts'
 import type { Diagnosis, OpenTransport } from './transport.ts'
 import type { Leave } from './turns.ts'
 
@@ -337,9 +338,10 @@ function explained(
 ): unknown {
   if (!(error instanceof Fault)) return error
   const said = stderr?.trim()
-  const last = error.details?.['stderr'] ? undefined : said?.split('\n').at(-1)?.trim()
-  const message = last ? `${error.message}; it said: ${last.slice(0, 300)}` : error.message
-  return new Fault(error.code, scrub(message), {
+  const last = error.details?.['stderr'] || !said ? undefined : lastWord(said)
+  const message = last ? `${error.message}; it said: ${last}` : error.message
+  // Cut only now: half of a secret would not be found.
+  return new Fault(error.code, shortened(scrub(message)), {
     hint: error.hint,
     server: error.server,
     details: { ...error.details, exitCode, signal, ...(said ? { stderr: said } : {}) },

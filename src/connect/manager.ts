@@ -129,6 +129,8 @@ export class Manager {
     // Whoever was told of it in the middle saw a part of it.
     this.#differs()
     for (const name of removed) this.#emit({ type: 'tools-change', server: name })
+    // Those that are started tell of themselves.
+    for (const plan of fresh) if (!eager.includes(plan)) this.#introduce(plan.name)
     const names = {
       added: added.map(({ name }) => name),
       changed: changed.map(({ name }) => name),
@@ -185,6 +187,20 @@ export class Manager {
     )
   }
 
+  /** Tells of a server that waits until somebody needs it. */
+  #introduce(name: string): void {
+    const connection = this.#connections.get(name)
+    if (connection === undefined) return
+    this.#emit({ type: 'server-status', server: name, status: connection.status() })
+    if (connection.tools.length > 0) this.#emit({ type: 'tools-change', server: name })
+  }
+
+  /** Whether another has taken its place: what becomes of it is of no interest to those who know servers by name. */
+  #isReplaced(connection: Connection): boolean {
+    const current = this.#connections.get(connection.name)
+    return current !== undefined && current !== connection
+  }
+
   /** What there is, or the state that it is in. */
   #differs(): void {
     this.#version += 1
@@ -194,11 +210,12 @@ export class Manager {
   readonly #events: ConnectionEvents = {
     status: (connection) => {
       this.#differs()
-      this.#emit({ type: 'server-status', server: connection.name, status: connection.status() })
+      if (!this.#isReplaced(connection))
+        this.#emit({ type: 'server-status', server: connection.name, status: connection.status() })
     },
     tools: (connection) => {
       this.#differs()
-      this.#emit({ type: 'tools-change', server: connection.name })
+      if (!this.#isReplaced(connection)) this.#emit({ type: 'tools-change', server: connection.name })
     },
     lists: (connection, list) => this.#emit({ type: 'list-change', server: connection.name, list }),
     notification: ({ name: server }, message, instance) =>

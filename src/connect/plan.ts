@@ -19,6 +19,7 @@ import { Accounts, keyHeaders, type SigningIn } from './accounts.ts'
 import type { Handlers } from './answers.ts'
 import type { Credential } from './http/credential.ts'
 import type { StreamableOptions } from './http/streamable.ts'
+import { filledIn } from './identity.ts'
 import type { InProcessServer } from './in-process.ts'
 import type { LinkOptions } from './link.ts'
 import type { Ledger } from './process/ledger.ts'
@@ -88,22 +89,8 @@ const FETCHING = /^(?:npx|bunx|pnpx|uvx|pipx|docker|podman|deno|uv|pnpm|yarn|npm
 export function planServer(entry: ServerEntry, active: Snapshot, context: PlanContext): Plan {
   const { name, definition } = entry
   const { tools, timeouts, limits, share } = definition ?? serverSchema.parse({})
-  const { root } = scopeOf(entry, active)
-  const running = definition && {
-    ...pick(definition, [
-      'type',
-      'command',
-      'args',
-      'env',
-      'envFile',
-      'cwd',
-      'url',
-      'headers',
-      'id',
-      'sandbox',
-    ]),
-    root,
-  }
+  const scope = scopeOf(entry, active)
+  const { root } = scope
   // What is only decided by does not concern the process.
   const { approval: _, price: __, trustAnnotations: ___, ...lived } = definition ?? {}
   const on = definition?.enabled !== false && active.config.enabled
@@ -111,7 +98,7 @@ export function planServer(entry: ServerEntry, active: Snapshot, context: PlanCo
   const fetching = definition?.command !== undefined && FETCHING.test(basename(definition.command))
   return {
     name,
-    identity: sha256(canonical(running)),
+    identity: sha256(canonical(definition && filledIn(definition, scope))),
     content: sha256(
       canonical({
         definition: definition && lived,
@@ -160,10 +147,6 @@ function numberOf(instance: InProcessServer | undefined): number | undefined {
   const number = NUMBERS.get(instance) ?? ++lastNumber
   NUMBERS.set(instance, number)
   return number
-}
-
-function pick(definition: Server, keys: readonly (keyof Server)[]): Partial<Server> {
-  return Object.fromEntries(keys.map((key) => [key, definition[key]]))
 }
 
 function whyNot(entry: ServerEntry, active: Snapshot): Fault {

@@ -21,20 +21,39 @@ export class Refreshes {
     this.#lists[list].ask()
   }
 
+  /** Fetches at once where it is old, or what was asked for has not come yet; once for all who come meanwhile. */
+  now(list: ListName, isOld: boolean): Promise<void> | undefined {
+    return this.#lists[list].now(isOld)
+  }
+
   /** How often it was asked for so far, whether or not that was told yet. */
   count(list: ListName): number {
     return this.#lists[list].count
   }
 }
 
+// --- internal ---
+
 class Refresh {
   readonly #fetch: () => Promise<void>
   #running = false
   #again = false
+  /** How often it had been asked for when what came last was fetched. */
+  #fetched = 0
+  /** Under way for somebody who waits. */
+  #hurried: Promise<void> | undefined
   count = 0
 
   constructor(fetch: () => Promise<void>) {
     this.#fetch = fetch
+  }
+
+  now(isOld: boolean): Promise<void> | undefined {
+    if (isOld || this.count > this.#fetched)
+      this.#hurried ??= this.#fetch().finally(() => {
+        this.#hurried = undefined
+      })
+    return this.#hurried
   }
 
   ask(): void {
@@ -47,7 +66,9 @@ class Refresh {
     this.#running = true
     do {
       this.#again = false
+      const { count } = this
       await this.#fetch()
+      this.#fetched = count
       await new Promise((resolve) => setTimeout(resolve, SPACING).unref())
     } while (this.#again)
     this.#running = false

@@ -9,6 +9,7 @@ import { idOfCut } from '../wire/ends.ts'
 import { type LineEvents, LineReader, oneLine } from '../wire/lines.ts'
 import { rest } from './pause.ts'
 import { childEnvironment } from './process/environment.ts'
+import { lastWord } from './process/last-word.ts'
 import { newMarker } from './process/marker.ts'
 import type { ServerProcess } from './process/server-process.ts'
 import { type StartOptions, startProcess } from './process/spawn.ts'
@@ -153,7 +154,7 @@ class StdioTransport implements Transport, LineEvents {
     this.#over = true
     const { server } = this.#options
     const details = { ...this.diagnosis() }
-    const last = details.stderr?.trim().split('\n').at(-1)?.trim().slice(0, 300)
+    const last = details.stderr && lastWord(details.stderr)
     const message = `${server} ${what}${last ? `; it said: ${last}` : ''}`
     this.#events.closed(new Fault('CONNECTION_LOST', message, { server, details }))
   }

@@ -34,6 +34,9 @@ export class ToolList {
   #tools: readonly Tool[]
   #text: string
   #known = new Map<string, KnownTool>()
+  /** How often it was asked for them, and which of those was answered last. */
+  #asked = 0
+  #answered = 0
   #leavesOut = false
   #given = false
   #fetched = Number.NEGATIVE_INFINITY
@@ -88,7 +91,12 @@ export class ToolList {
   /** Fetches them; says whether they differ from what was known. */
   async fetch(link: Link, signal?: Stop): Promise<boolean> {
     this.#fetched = performance.now()
+    this.#asked += 1
+    const asked = this.#asked
     const list = link.offers('tools') ? await this.#whole(link, signal) : { items: [], complaints: [] }
+    // Somebody asked later and was answered sooner.
+    if (asked < this.#answered) return false
+    this.#answered = asked
     const { tools, complaints } = readTools(list, link.agreement.era)
     this.#leavesOut = tools.length < list.items.length
     for (const complaint of complaints) this.#options.complain(complaint)

@@ -23,11 +23,10 @@ export function replyFault(reply: Reply, id: Id, method: string, era: Era, error
     ...(typeof approval === 'string' ? { approval } : {}),
   }
   if (fault.code === 'NO_ACCESS' || fault.code === 'SERVER_UNKNOWN' || fault.code === 'TOOL_UNKNOWN') {
-    reply.error(
-      id,
-      { code: ERROR.invalidParams, message: text, data },
-      fault.code === 'TOOL_UNKNOWN' ? 200 : 404,
-    )
+    // To a client with a session 404 says that the session is over.
+    const isInSession = era === 'legacy' && method !== 'initialize'
+    const status = isInSession || fault.code === 'TOOL_UNKNOWN' ? 200 : 404
+    reply.error(id, { code: ERROR.invalidParams, message: text, data }, status)
     return
   }
   // A client without a session gets nothing done; the status says so to those who read nothing else.

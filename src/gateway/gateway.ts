@@ -318,8 +318,9 @@ const STOPPING = { reason: 'the gateway is stopping', retryAfter: 5 } as const
 
 /** `/mcp` is for all servers that somebody may use, `/mcp/SERVER` for one. */
 function scopeOf(path: string): { readonly server: string | undefined } | undefined {
-  if (path === '/mcp') return { server: undefined }
-  const name = /^\/mcp\/([^/]+)$/.exec(path)?.[1]
+  // Many write a slash at the end.
+  if (path === '/mcp' || path === '/mcp/') return { server: undefined }
+  const name = /^\/mcp\/([^/]+)\/?$/.exec(path)?.[1]
   try {
     return name === undefined ? undefined : { server: decodeURIComponent(name) }
   } catch {

@@ -53,7 +53,7 @@ test('a success of the tool, or another error, begins anew [D2]', () => {
 test('what fails in many ways is not remembered without end [D2]', () => {
   const { loops, fail } = breaker()
   fail(5)
-  for (let index = 0; index < 16; index++) fail(1, { text: `[${index}]` })
+  for (let index = 0; index < 64; index++) fail(1, { text: `[${index}]` })
   expect(loops.check(KEY)).toBeUndefined()
   fail(5, { tool: 'old' })
   for (let index = 0; index < 1000; index++) fail(1, { tool: `t${index}` })
@@ -67,4 +67,14 @@ test('numbers that only differ in digits beyond what data holds are other calls 
   expect(loops.check({ ...KEY, text: '{ "id": 12345678901234567891 }' })?.code).toBe('LOOP_STOPPED')
   for (const text of ['{"id":12345678901234567000}', '{"id":12345678901234567890}', '{"id":1.0}'])
     expect(loops.check({ ...KEY, text })).toBeUndefined()
+})
+
+test('a loop over many calls is one as well, and so is one whose errors name each request [D2]', () => {
+  const { loops, fail } = breaker()
+  for (let round = 0; round < 5; round++)
+    for (let index = 0; index < 40; index++) fail(1, { text: `[${index}]` })
+  expect(loops.check({ ...KEY, text: '[39]' })?.code).toBe('LOOP_STOPPED')
+  const errors = ['0b1f3c7e-5d1a-4c3f-9d6e-0a1b2c3d4e5f', 'a1b2c3d4e5f60718', '77', '9f86d081', 'c0ffee12']
+  for (const id of errors) loops.note({ ...KEY, tool: 'ids' }, true, `upstream failed, request id ${id}`)
+  expect(loops.check({ ...KEY, tool: 'ids' })?.code).toBe('LOOP_STOPPED')
 })

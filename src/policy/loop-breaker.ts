@@ -61,7 +61,7 @@ export class LoopBreaker {
     const digest = digestOf(key.text)
     const before = calls.get(digest)
     const said = firstLine(error)
-    const pattern = said.replace(/\d+/g, '#')
+    const pattern = said.replace(CHANGING, '#')
     const again = before !== undefined && before.pattern === pattern && now - before.last < FORGET_MS
     // Behind all others: what failed longest ago is what is forgotten first.
     this.#failing.delete(name)
@@ -80,7 +80,7 @@ interface Failures {
   readonly last: number
   /** What the last one said. */
   readonly said: string
-  /** The same without its numbers. */
+  /** The same without what is another one each time. */
   readonly pattern: string
 }
 
@@ -88,8 +88,10 @@ const LIMIT = 5
 const PAUSE_MS = 60_000
 const FORGET_MS = 10 * 60_000
 const MOST_TOOLS = 1000
-const MOST_CALLS = 16
+const MOST_CALLS = 64
 const LONGEST_ERROR = 200
+/** Numbers, and the ids that many services give each request of their own. */
+const CHANGING = /\b(?=[a-z]*\d)[0-9a-f]{6,}(?:-[0-9a-f]{2,})*\b|\d+/gi
 
 function toolKey({ agent, server, tool }: CallKey): string {
   return `${agent}\0${server}\0${tool}`

@@ -1,0 +1,47 @@
+// What runs under a server's name. What a person allowed was allowed for that: another program, folder, address or target
+// behind the same name is another server, also where only a variable has changed.
+
+import { sha256 } from '../base/digest.ts'
+import { isSecretName } from '../base/redact.ts'
+import { locateEnvFile, readIfFile } from '../config/command.ts'
+import { expandText, type Scope } from '../config/expand.ts'
+import type { Server } from '../config/schema-server.ts'
+
+/** As it is configured, with its variables filled in. What only proves who asks may change: a new token is no new server. */
+export function filledIn(server: Server, scope: Scope): Record<string, unknown> {
+  // Kept secrets are that by definition.
+  const ground = { ...scope, secrets: undefined }
+  const text = (value: string | undefined) => {
+    const expanded = value === undefined ? undefined : expandText(value, ground)
+    return expanded?.ok ? expanded.value : value
+  }
+  const named = (values: Readonly<Record<string, string>>) =>
+    Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [name, isSecretName(name) ? value : text(value)]),
+    )
+  const file = locateEnvFile(server, ground)
+  const lines = file === undefined ? undefined : readIfFile(file)
+  return {
+    type: server.type,
+    command: text(server.command),
+    args: server.args.map(text),
+    env: named(server.env),
+    envFile: text(server.envFile),
+    further: lines === undefined ? undefined : sha256(withoutSecrets(lines)),
+    cwd: text(server.cwd),
+    url: text(server.url),
+    headers: named(server.headers),
+    id: server.id,
+    sandbox: server.sandbox,
+    root: scope.root,
+  }
+}
+
+// --- internal ---
+
+function withoutSecrets(lines: string): string {
+  return lines
+    .split('\n')
+    .filter((line) => !isSecretName(/^\s*(?:export\s+)?([\w.-]+)\s*=/.exec(line)?.[1] ?? ''))
+    .join('\n')
+}
