@@ -15,6 +15,8 @@ export interface Desk {
   list(status: Approval['status'] | 'all', agent?: string): Promise<ApprovalView[]>
   get(id: string): Promise<ApprovalView>
   answer(id: string, answer: Answer): Promise<ApprovalView>
+  /** Takes back a question, or an answer that was not used. */
+  withdraw(id: string): Promise<ApprovalView>
   rules(): Promise<readonly Rule[]>
   removeRule(id: string): Promise<Rule>
   statistics(since: number): Promise<ApprovalStatistics>
@@ -49,6 +51,8 @@ function remoteDesk({ signal }: Session, { places }: Snapshot): Desk {
       const path = `/api/approvals/${encodeURIComponent(id)}`
       return (await ask<{ approval: ApprovalView }>('POST', path, { ...answer, by: BY })).approval
     },
+    withdraw: async (id) =>
+      (await ask<{ approval: ApprovalView }>('DELETE', `/api/approvals/${encodeURIComponent(id)}`)).approval,
     rules: async () => (await ask<{ rules: Rule[] }>('GET', '/api/approvals/rules')).rules,
     removeRule: async (id) =>
       (await ask<{ rule: Rule }>('DELETE', `/api/approvals/rules/${encodeURIComponent(id)}`)).rule,
@@ -88,6 +92,7 @@ async function withOwnDesk(
       const { id: whole } = await desk.get(id)
       return await approvalView(await desk.answer(whole, answer, BY), undefined)
     },
+    withdraw: async (id) => await approvalView(await desk.withdraw(id), undefined),
     rules: async () => memories.all,
     removeRule: async (id) => await memories.remove(id),
     statistics: async (since) => await desk.statistics(since),

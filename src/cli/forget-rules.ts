@@ -9,15 +9,28 @@ import { withDesk } from './approvals.ts'
 import { gatewayRuns } from './gateway-client.ts'
 import type { Session } from './session.ts'
 
-/** Forgets those that `isAbout` says. What was asked for is done by then, so trouble is only told. */
-export async function forgetRules(session: Session, isAbout: (rule: Rule) => boolean): Promise<void> {
+/** Whom and what something was said about. */
+type About = Pick<Rule, 'agent' | 'server'>
+
+/**
+ * Forgets the rules that `isAbout` says, and takes back questions and answers about the same that were not used. What was
+ * asked for is done by then, so trouble is only told.
+ */
+export async function forgetRules(
+  session: Session,
+  isAbout: (about: About) => boolean,
+  isRule: (rule: Rule) => boolean = () => true,
+): Promise<void> {
   try {
     const { active } = await session.load({ warnings: false })
     const { places } = active
     // Nothing was ever asked: no store is made to find that out.
     if (!existsSync(join(places.state, 'busbar.db')) && !(await gatewayRuns(places, session.signal))) return
     await withDesk(session, active, async (desk) => {
-      for (const rule of (await desk.rules()).filter(isAbout)) await desk.removeRule(rule.id)
+      for (const rule of (await desk.rules()).filter((one) => isAbout(one) && isRule(one)))
+        await desk.removeRule(rule.id)
+      for (const status of ['pending', 'allowed'] as const)
+        for (const { id } of (await desk.list(status)).filter(isAbout)) await desk.withdraw(id)
     })
   } catch (error) {
     if (!(error instanceof Fault)) throw error

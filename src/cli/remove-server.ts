@@ -56,7 +56,11 @@ export async function removeNamed(
   const kept = left === undefined && (await signedOut(session, after, name))
   if (left === undefined) {
     // What was denied stays, so that a server of that name cannot come back with more rights.
-    await forgetRules(session, ({ server, decision }) => server === name && decision !== 'deny')
+    await forgetRules(
+      session,
+      ({ server }) => server === name,
+      ({ decision }) => decision !== 'deny',
+    )
     forgetFiles(after.places, name)
   }
   for (const it of after.assignments)

@@ -39,6 +39,11 @@ export async function answerApproval(
   return { approval: await approvalView(await hub.approvals.answer(whole, answer, by), undefined) }
 }
 
+/** `DELETE /api/approvals/ID` */
+export async function withdrawApproval(hub: Hub, id: string): Promise<ApiAnswer<'DELETE /api/approvals/ID'>> {
+  return { approval: await approvalView(await hub.approvals.withdraw(id), undefined) }
+}
+
 /** `GET /api/approvals/rules` */
 export async function listRules(hub: Hub): Promise<ApiAnswer<'GET /api/approvals/rules'>> {
   await hub.brakes.memories.refresh()

@@ -214,6 +214,7 @@ export interface Api {
   'GET /api/approvals/ID': { answer: { approval: ApprovalView } }
   'POST /api/approvals/ID': { body: ApprovalAnswer; answer: { approval: ApprovalView } }
   'GET /api/approvals/rules': { answer: { rules: readonly Rule[] } }
+  'DELETE /api/approvals/ID': { answer: { approval: ApprovalView } }
   'DELETE /api/approvals/rules/ID': { answer: { rule: Rule } }
   'GET /api/approvals/statistics': { answer: { statistics: ApprovalStatistics } }
   'GET /api/pins': { answer: { pins: readonly ShownPin[] } }

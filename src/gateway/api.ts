@@ -15,6 +15,7 @@ import {
   listRules,
   removeRule,
   showApproval,
+  withdrawApproval,
 } from './api-approvals.ts'
 import { callTool, listCalls, totals, usage, verify } from './api-calls.ts'
 import {
@@ -139,6 +140,7 @@ const ROUTES: Routes = {
   'GET /api/approvals/statistics': ({ hub, query }) => approvalStatistics(hub, query),
   'GET /api/approvals/ID': ({ hub }, id = '') => showApproval(hub, id),
   'POST /api/approvals/ID': ({ hub, body }, id = '') => answerApproval(hub, id, body),
+  'DELETE /api/approvals/ID': ({ hub }, id = '') => withdrawApproval(hub, id),
   'DELETE /api/approvals/rules/ID': ({ hub }, id = '') => removeRule(hub, id),
   'GET /api/pins': ({ hub, query }) => listPins(hub, query),
   'GET /api/pins/diff': ({ hub, query }) => diffPin(hub, query),

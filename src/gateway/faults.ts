@@ -23,9 +23,10 @@ export function replyFault(reply: Reply, id: Id, method: string, era: Era, error
     ...(typeof approval === 'string' ? { approval } : {}),
   }
   if (fault.code === 'NO_ACCESS' || fault.code === 'SERVER_UNKNOWN' || fault.code === 'TOOL_UNKNOWN') {
-    // To a client with a session 404 says that the session is over.
-    const isInSession = era === 'legacy' && method !== 'initialize'
-    const status = isInSession || fault.code === 'TOOL_UNKNOWN' ? 200 : 404
+    // An endpoint that is not there is 404. To a client with a session that would say that the session is over, so what it
+    // asks for by name there is not.
+    const isNamed = era === 'legacy' && NAMING.test(method)
+    const status = isNamed || fault.code === 'TOOL_UNKNOWN' ? 200 : 404
     reply.error(id, { code: ERROR.invalidParams, message: text, data }, status)
     return
   }
@@ -50,6 +51,9 @@ export function replyFault(reply: Reply, id: Id, method: string, era: Era, error
   }
   reply.error(id, { code: OWN_ERROR, message: text, data })
 }
+
+/** What names a tool, a resource or a prompt, of one server or another. */
+const NAMING = /^(?:tools\/call|resources\/(?:read|subscribe|unsubscribe)|prompts\/get|completion\/complete)$/
 
 /** The HTTP status that goes with an error of a modern server. */
 export function statusOf({ code }: ProtocolError): number {

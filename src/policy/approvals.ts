@@ -138,6 +138,14 @@ export class ApprovalDesk {
     return after
   }
 
+  /** Takes back a question, or an answer that was not used; what was used or denied stays as it is. */
+  async withdraw(id: string): Promise<Approval> {
+    const approval = await this.get(id)
+    if (!(await this.#move(approval, 'pending', 'cancelled')))
+      await this.#move(approval, 'allowed', 'cancelled')
+    return await this.get(approval.id)
+  }
+
   /** By its id or, while it is pending, the end of it. */
   async get(id: string): Promise<Approval> {
     // Programs need not be typed.

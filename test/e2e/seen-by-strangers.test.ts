@@ -3,7 +3,18 @@
 
 import { expect, test } from 'vitest'
 import { serverCommand } from '../servers/start.ts'
-import { codeOf, faultOf, type HubEvent, hubWith, ownServer, place, TOKEN, up } from './hub.ts'
+import {
+  codeOf,
+  faultOf,
+  type HubEvent,
+  hubWith,
+  ownServer,
+  place,
+  TOKEN,
+  until,
+  up,
+  userFile,
+} from './hub.ts'
 import { WireClient } from './wire-client.ts'
 
 const plain = serverCommand('plain')
@@ -127,3 +138,37 @@ test('[B1][D14] to a client with a session, a tool that it may not use is an err
     expect([path, asked.status]).toEqual([path, 200])
   }
 })
+
+for (const [title, isUp] of [
+  ['with a gateway', true],
+  ['without one', false],
+] as const)
+  test(`[D11] what was allowed, or is still asked, goes with the agent or the server that is removed, ${title}`, async () => {
+    const { sandbox } = place()
+    const run = (...args: string[]) => sandbox.run([...args, '--json'])
+    const add = () => sandbox.run(['add', 's', '-s', 'user', '--', plain.command, ...plain.args])
+    const grant = () => run('agents', 'add', 'ada', '-s', 'user', '--server', 's')
+    const config = { servers: { s: plain }, agents: { ada: { servers: ['s'] } } }
+    if (isUp) await up(sandbox, config, { user: true })
+    else sandbox.write(userFile(sandbox), JSON.stringify(config))
+    const call = (text: string) => run('call', 's/echo', `text=${text}`, '--agent', 'ada')
+    const asked = async () => (await run('approve', 'list')).json.approvals
+    const pending = async (text: string) => {
+      expect((await call(text)).code).toBe(7)
+      return String((await asked()).at(-1).id)
+    }
+    const removals = [['agents', 'remove', 'ada'] as const, ['remove', 's', '-s', 'user'] as const]
+    for (const remove of removals) {
+      const text = remove.join('-')
+      expect((await run('approve', 'allow', await pending(text))).code).toBe(0)
+      await pending('another')
+      expect((await run(...remove)).code).toBe(0)
+      expect(await asked()).toEqual([])
+      await add()
+      await grant()
+      await run('agents', 'grant', 'ada', 's')
+      // A gateway takes a change over a moment later.
+      await until(async () => (await call(text)).code === 7)
+      expect(await asked()).toHaveLength(1)
+    }
+  })
