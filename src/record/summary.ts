@@ -2,7 +2,7 @@
 
 import { isHarmless } from '../base/harmless.ts'
 import { maskText } from '../base/redact.ts'
-import { decoded, endOfString, maskJson } from './mask-json.ts'
+import { ASKED, decoded, endOfString, maskJson } from './mask-json.ts'
 import { argumentsShape, resultShape } from './shape.ts'
 
 /** How much of what is said is kept: only its form, its beginning, or all of it. */
@@ -23,6 +23,12 @@ export function argumentsForRecord(level: RecordLevel, text: string, scrub: Scru
   const isPart = text.length > ahead
   const begun = { text: isPart ? text.slice(0, ahead) : text, isPart }
   return keep(masked(begun, limit, scrub, maskJson), limit, () => Buffer.byteLength(text))
+}
+
+/** Arguments for a person who is to allow them, to their end and as they will be sent, but for what surely is a secret. */
+export function argumentsForQuestion(text: string, scrub: Scrub): string {
+  const clean = scrub(text)
+  return isHarmless(clean) ? clean : maskJson(clean, scrub, ASKED)
 }
 
 /** A result for the record, as bytes or as text: as a preview its text if it has any, otherwise as JSON. */
