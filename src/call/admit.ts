@@ -111,9 +111,9 @@ export function verdictOn(
       changed:
         isTool && pins?.verdict(server, tool, serverTool(connection, definition).fingerprint) === 'changed',
       remembered:
-        actor.kind === 'owner' || tool === undefined
+        actor.kind === 'owner' || tool === undefined || !memories?.all.length
           ? undefined
-          : memories?.about(actor.id, server, tool, connection?.plan.identity),
+          : memories.about(actor.id, server, tool, connection?.plan.identity),
     },
     tell,
   )

@@ -11,7 +11,7 @@ import { forgetFiles } from '../connect/server-file.ts'
 import { isAnythingKept } from '../secrets/kept.ts'
 import { isComposio, placeText, serverNamed } from './describe.ts'
 import { layerTarget, makeEdits, type WriteScope } from './edit.ts'
-import { forgetRules } from './forget-rules.ts'
+import { forgetAnswers } from './forget-answers.ts'
 import type { Session } from './session.ts'
 
 /** Removes `name`; `scope` chooses where several files define it. */
@@ -56,7 +56,7 @@ export async function removeNamed(
   const kept = left === undefined && (await signedOut(session, after, name))
   if (left === undefined) {
     // What was denied stays, so that a server of that name cannot come back with more rights.
-    await forgetRules(
+    await forgetAnswers(
       session,
       ({ server }) => server === name,
       ({ decision }) => decision !== 'deny',

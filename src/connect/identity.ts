@@ -3,12 +3,22 @@
 
 import { sha256 } from '../base/digest.ts'
 import { isSecretName } from '../base/redact.ts'
+import { canonical } from '../config/canonical.ts'
 import { locateEnvFile, readIfFile } from '../config/command.ts'
 import { expandText, type Scope } from '../config/expand.ts'
 import type { Server } from '../config/schema-server.ts'
 
-/** As it is configured, with its variables filled in. What only proves who asks may change: a new token is no new server. */
-export function filledIn(server: Server, scope: Scope): Record<string, unknown> {
+/**
+ * The server as it is configured, with its variables filled in. What only proves who asks may change: a new token is no new
+ * server.
+ */
+export function identityOf(server: Server | undefined, scope: Scope): string {
+  return sha256(canonical(server && filledIn(server, scope)))
+}
+
+// --- internal ---
+
+function filledIn(server: Server, scope: Scope): Record<string, unknown> {
   // Kept secrets are that by definition.
   const ground = { ...scope, secrets: undefined }
   const text = (value: string | undefined) => {
@@ -36,8 +46,6 @@ export function filledIn(server: Server, scope: Scope): Record<string, unknown> 
     root: scope.root,
   }
 }
-
-// --- internal ---
 
 function withoutSecrets(lines: string): string {
   return lines

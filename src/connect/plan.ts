@@ -19,7 +19,7 @@ import { Accounts, keyHeaders, type SigningIn } from './accounts.ts'
 import type { Handlers } from './answers.ts'
 import type { Credential } from './http/credential.ts'
 import type { StreamableOptions } from './http/streamable.ts'
-import { filledIn } from './identity.ts'
+import { identityOf } from './identity.ts'
 import type { InProcessServer } from './in-process.ts'
 import type { LinkOptions } from './link.ts'
 import type { Ledger } from './process/ledger.ts'
@@ -43,7 +43,7 @@ type Opening = Pick<
 
 export interface Plan {
   readonly name: string
-  /** Changes when what runs changes; what is remembered belongs to it. */
+  /** Changes when what runs changes, also by a file that it reads; what is remembered and allowed belongs to it. */
   readonly identity: string
   /** Changes when anything changes. */
   readonly content: string
@@ -96,9 +96,13 @@ export function planServer(entry: ServerEntry, active: Snapshot, context: PlanCo
   const on = definition?.enabled !== false && active.config.enabled
   const accounts = new Accounts(entry, active, context.signingIn)
   const fetching = definition?.command !== undefined && FETCHING.test(basename(definition.command))
+  const identity = identityOf(definition, scope)
   return {
     name,
-    identity: sha256(canonical(definition && filledIn(definition, scope))),
+    // A file can be another by now: what is started next is, too.
+    get identity() {
+      return definition?.envFile === undefined ? identity : identityOf(definition, scope)
+    },
     content: sha256(
       canonical({
         definition: definition && lived,

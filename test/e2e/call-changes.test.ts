@@ -12,14 +12,18 @@ const settings = (ada: object = {}, s: object = {}) => ({
 })
 
 /** A hub in which an agent has called a tool twice, the second time the short way. */
-async function called(
-  onEvent?: (event: HubEvent) => void,
-): Promise<{ hub: Hub; call: () => Promise<string> }> {
-  const hub = await place().open(settings(), onEvent ? { onEvent } : {})
-  const ada = hub.as('ada')
-  await ada.ready()
+async function called({
+  onEvent,
+  ada,
+}: {
+  onEvent?: (event: HubEvent) => void
+  ada?: object
+} = {}): Promise<{ hub: Hub; call: () => Promise<string> }> {
+  const hub = await place().open(settings(ada), onEvent ? { onEvent } : {})
+  const handle = hub.as('ada')
+  await handle.ready()
   const call = () =>
-    ada.call('s/echo', { text: 'x' }).then(
+    handle.call('s/echo', { text: 'x' }).then(
       ({ text }) => text,
       ({ code }) => code,
     )
@@ -48,9 +52,7 @@ const CHANGES: [string, (hub: Hub) => unknown, string][] = [
 for (const [title, change, code] of CHANGES)
   test(`[C10][D14] ${title} holds for the very next call, also where a listener looks at it in the middle`, async () => {
     const looks: (() => unknown)[] = []
-    const { hub, call } = await called(() => {
-      for (const look of looks) look()
-    })
+    const { hub, call } = await called({ onEvent: () => looks.forEach((look) => void look()) })
     // Whoever looks makes what is kept for later.
     looks.push(() => hub.as('ada').tools())
     await change(hub)
@@ -76,15 +78,7 @@ test('[C10][B3] a server that was started anew is called by its new process', as
 })
 
 test('[D2][D7] an agent that can hold less from now on spends no more than that, whatever was set aside before', async () => {
-  const hub = await place().open(settings({ energy: { capacity: 1000, recovery: '0/min' } }))
-  const ada = hub.as('ada')
-  await ada.ready()
-  const call = () =>
-    ada.call('s/echo', { text: 'x' }).then(
-      ({ text }) => text,
-      ({ code }) => code,
-    )
-  expect([await call(), await call()]).toEqual(['x', 'x'])
+  const { hub, call } = await called({ ada: { energy: { capacity: 1000, recovery: '0/min' } } })
   const less = settings({ energy: { capacity: 2, recovery: '0/min' } }, { price: { '*': 1 } })
   await hub.servers.apply(less)
   expect([await call(), await call(), await call()]).toEqual(['x', 'OUT_OF_ENERGY', 'OUT_OF_ENERGY'])

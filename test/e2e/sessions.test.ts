@@ -315,3 +315,15 @@ test('[C1] initialize agrees on the client’s version, or offers the newest', a
     expect(((await answer.json()) as Answer).result.protocolVersion).toBe(agreed)
   }
 })
+
+test('[B1][D14] to a client with a session, a tool that it may not use is an error of its call, and no end of its session', async () => {
+  const agents = { ada: { servers: ['plain'], token: TOKEN, approval: 'never', deny: ['plain/add'] } }
+  const gateway = await started({ plain }, agents)
+  for (const path of ['/mcp', '/mcp/', '/mcp/plain', '/mcp/plain/']) {
+    const client = await WireClient.open(gateway, path)
+    const name = path.startsWith('/mcp/p') ? 'add' : 'mcp__plain__add'
+    const params = { name, arguments: { a: 1, b: 2 } }
+    const asked = await client.post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+    expect([path, asked.status]).toEqual([path, 200])
+  }
+})

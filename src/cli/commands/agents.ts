@@ -10,7 +10,7 @@ import { grantTo, revokeFrom, setAgent } from '../change-agent.ts'
 import { command, type Group } from '../command.ts'
 import { placeText } from '../describe.ts'
 import { layerTarget, makeEdits, SCOPE_OPTION } from '../edit.ts'
-import { forgetRules } from '../forget-rules.ts'
+import { forgetAnswers } from '../forget-answers.ts'
 import { failOnErrors, type Session } from '../session.ts'
 
 interface AddOptions {
@@ -220,7 +220,7 @@ async function remove(session: Session, name: string): Promise<void> {
   }
   const { written, after } = await makeEdits(session, snapshot, edits)
   if (after.config.agents[name] === undefined)
-    await forgetRules(session, ({ agent }) => agent === name || agent?.startsWith(`${name}/`) === true)
+    await forgetAnswers(session, ({ agent }) => agent === name || agent?.startsWith(`${name}/`) === true)
   const workers = Object.keys(snapshot.config.agents[name]?.workers ?? {})
   const revoked = await revokeAll(session, name, workers)
   session.out.answer(

@@ -16,7 +16,7 @@ type About = Pick<Rule, 'agent' | 'server'>
  * Forgets the rules that `isAbout` says, and takes back questions and answers about the same that were not used. What was
  * asked for is done by then, so trouble is only told.
  */
-export async function forgetRules(
+export async function forgetAnswers(
   session: Session,
   isAbout: (about: About) => boolean,
   isRule: (rule: Rule) => boolean = () => true,
