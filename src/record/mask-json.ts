@@ -5,7 +5,7 @@ import { isHarmless } from '../base/harmless.ts'
 import { isSecretName, isSecretValue, isSureName, MASK, maskKeys, maskText } from '../base/redact.ts'
 
 /** What is taken for a secret. */
-export interface Masking {
+interface Masking {
   /** Whether a member's value is masked as a whole; it begins at `at` of `text`. */
   hides(name: string, text: string, at: number): boolean
   text(text: string): string
@@ -14,7 +14,7 @@ export interface Masking {
 }
 
 /** For what is kept: whatever may be one. */
-export const KEPT: Masking = { hides: isSecretName, text: maskText, isSecret: isSecretValue }
+const KEPT: Masking = { hides: isSecretName, text: maskText, isSecret: isSecretValue }
 
 /** For who decides by it: what surely is one, and one word at most, so that nothing hides behind the mask. */
 export const ASKED: Masking = {
