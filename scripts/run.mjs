@@ -114,8 +114,10 @@ async function check() {
 async function test() {
   ensureInstalled()
   ensurePrograms()
+  // Not beside the unit tests: some of those are about time, and unpacking keeps both cores and the disk busy.
   const installing = clientsInstalled()
-  const small = await Promise.all([checks(), vitest('unit'), installing])
+  const before = await Promise.all([checks(), installing])
+  const small = [...before, await vitest('unit')]
   // Half of the large ones would fail for that alone.
   if ((await installing).some(({ ok }) => !ok)) return finish(small)
   const built = await step('build', process.execPath, [fileURLToPath(import.meta.url), 'built'])
@@ -124,7 +126,7 @@ async function test() {
   finish([...small, [published], await vitest('e2e')])
 }
 
-/** What others wrote and only the large tests need, fetched while the small ones run. */
+/** What others wrote and only the large tests need, fetched while style and types are checked. */
 async function clientsInstalled() {
   const results = []
   for (const suite of ['conformance', 'clients'])

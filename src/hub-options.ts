@@ -23,6 +23,11 @@ export interface HubOptions extends Handlers {
   readonly env?: Environment | undefined
   /** Accepts the content of the files as it is now, as `busbar --trust` does. */
   readonly trust?: boolean | undefined
+  /**
+   * Starts with what is sound, as `busbar up` does, and tells the rest as `trouble`; default: any error of the configuration
+   * is thrown. What may have limited somebody is thrown all the same.
+   */
+  readonly tolerant?: boolean | undefined
   /** Whether servers start now; default: yes. `later`: when `servers.connectAll` is called. */
   readonly start?: boolean | 'later' | undefined
   /** Where calls are recorded: the configured store (default), or nowhere. */

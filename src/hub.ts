@@ -392,6 +392,7 @@ export class Hub {
   async #load(config: HubOptions['config'], by: Program): Promise<Loaded> {
     const loaded = await loadActive(config, this.#options, this.places, by)
     this.#instances = loaded.instances
+    for (const message of loaded.told) this.#emit({ type: 'trouble', message })
     return loaded
   }
 }

@@ -23,7 +23,8 @@ export type {
 } from './agent/model.ts'
 export { CODES, type Code, Fault } from './base/fault.ts'
 export type { Environment, Places } from './base/places.ts'
-export { type CallOptions, JsonText, type Progress } from './call/call.ts'
+export { JsonText } from './call/argument-text.ts'
+export type { CallOptions, Progress } from './call/call.ts'
 export type {
   AgentHandle,
   AgentTool,
@@ -33,7 +34,7 @@ export type {
   Readiness,
   ServerClient,
 } from './call/handle.ts'
-export type { Listed } from './call/request.ts'
+export type { Listed, RequestOptions } from './call/request.ts'
 export type { CallResult, ToolResult } from './call/result.ts'
 export { CATALOG, type CatalogEntry } from './config/catalog.ts'
 export { diffServers, type ServerDiff } from './config/diff.ts'

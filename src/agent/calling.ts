@@ -2,7 +2,7 @@
 // decisions; where a person must be asked, only this use waits.
 
 import { Fault } from '../base/fault.ts'
-import { JsonText } from '../call/call.ts'
+import { JsonText } from '../call/argument-text.ts'
 import type { AgentHandle } from '../call/handle.ts'
 import { MeteredWork } from '../call/metered.ts'
 import type { CallResult } from '../call/result.ts'

@@ -23,8 +23,8 @@ export function isHarmless(text: string): boolean {
     }
     if (run >= LONG_WORD && digits > 0) return false
     if (kind < SPECIAL) continue
-    // Behind an escape any letter may hide, that of a name as well.
-    if (code === BACKSLASH && text.charCodeAt(at + 1) === 0x75) return false
+    // Behind an escape any letter may hide, that of a name as well; and where escapes are escaped, it may be a known secret.
+    if (code === BACKSLASH && isDeep(text.charCodeAt(at + 1))) return false
     // user:password@host
     if (code === AT && behindColon) return false
     // https://host/#token=…
@@ -38,6 +38,10 @@ export function isHarmless(text: string): boolean {
 }
 
 // --- internal ---
+
+function isDeep(escaped: number): boolean {
+  return escaped === 0x75 || escaped === BACKSLASH
+}
 
 /** Names of secrets, how keys begin, and parameters of addresses; see the patterns in redact.ts. */
 const SUSPICIOUS =

@@ -143,3 +143,44 @@ test('what is no secret is not learned; of very many of one owner the oldest are
   const shown = scrubber([])([numbered(0), numbered(190), numbered(199), lasting, quiet].join(' '))
   expect(shown).toBe([numbered(0), MASK, MASK, MASK, MASK].join(' '))
 })
+
+const KEY_LINES = Array.from({ length: 30 }, (_, line) =>
+  Array.from({ length: 64 }, (__, at) =>
+    'Ab3Cd5Ef7Gh9Ij+Kl/Mn'.charAt((line * 7 + at * 3 + (at % 5)) % 20),
+  ).join(''),
+)
+
+test('a private key whose beginning is missing is masked up to where a sentence ends [C11]', () => {
+  const rest = [...KEY_LINES.slice(20), 'c2hvcnQ=', '-----END RSA PRIVATE KEY-----'].join('\n')
+  expect(maskText(`read the key:\n${rest}\nand died`)).toBe(`read the key:\n${MASK}\nand died`)
+  expect(maskText(`{"key":"${rest.replaceAll('\n', '\\n')}\\n"}`)).toBe(`{"key":"${MASK}\\n"}`)
+  expect(maskText('there is no -----END PRIVATE KEY----- in it')).toBe(`there is ${MASK} in it`)
+})
+
+test('a secret of several lines is found with other line ends, without the last one, and line by line [C11]', () => {
+  const pem = ['-----BEGIN PRIVATE KEY-----', ...KEY_LINES, '-----END PRIVATE KEY-----', ''].join('\n')
+  const scrub = scrubber([pem])
+  expect(scrub(`a ${pem.trim()} b`)).toBe(`a ${MASK} b`)
+  expect(scrub(`a ${pem.replaceAll('\n', '\r\n')} b`)).toBe(`a ${MASK} b`)
+  expect(scrub(`12:00 error ${KEY_LINES[7]}`)).toBe(`12:00 error ${MASK}`)
+  const file = JSON.stringify({ project: 'my-project-in-the-cloud', private_key: pem }, null, 2)
+  expect(scrubber([file])(`${KEY_LINES[3]} of my-project-in-the-cloud`)).toBe(
+    `${MASK} of my-project-in-the-cloud`,
+  )
+})
+
+test('a secret is found as a page writes it [C11]', () => {
+  expect(scrubber([`a<b&"c'd>`])('<p>a&lt;b&amp;&quot;c&#39;d&gt;</p>')).toBe(`<p>${MASK}</p>`)
+})
+
+test.each([
+  [`${KEY_LINES[0]}\n`.repeat(4000), '-----END PRIVATE KEY-----'],
+  [`${KEY_LINES[0]}`.repeat(4000), '-----END PRIVATE KEY-----'],
+  ['-----END PRIVATE KEY-----'.repeat(10_000), ''],
+  ['-----END '.repeat(30_000), ''],
+  ['\\n'.repeat(120_000), '-----END PRIVATE KEY-----'],
+])('the end of a key is looked for in linear time: %#', (text, end) => {
+  const start = performance.now()
+  maskText(text + end)
+  expect(performance.now() - start).toBeLessThan(1000)
+})

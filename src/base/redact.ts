@@ -1,5 +1,7 @@
 // Keeps secrets off the screen. What may be a secret is shown as a mask; the file and line say where the real one is.
 
+import { FormIndex, formsOf, SHORTEST } from './secret-forms.ts'
+
 export const MASK = '••••••'
 
 const SECRET_NAME =
@@ -55,7 +57,7 @@ export function isSecretValue(text: string): boolean {
 
 /** A text with everything masked that is known to be a secret by its form, its parameter's name or its place. */
 export function maskText(text: string): string {
-  let masked = text.replace(PASSWORD, `$1${MASK}@`).replace(BARE_PASSWORD, `$1${MASK}@`)
+  let masked = maskPasswords(text).replace(BARE_PASSWORD, `$1${MASK}@`)
   masked = masked.replace(
     /([?&;]([\w.-]+)=)([^&#\s]+)/g,
     (whole, start: string, name: string, value: string) =>
@@ -67,7 +69,12 @@ export function maskText(text: string): string {
       isRandom(part) ? `/${MASK}` : whole,
     )
   for (const pattern of EVERY_SECRET_VALUE) masked = masked.replace(pattern, MASK)
-  return masked
+  return maskEndedKeys(masked)
+}
+
+/** An address, or a text with addresses in it, without the passwords of users. */
+export function maskPasswords(text: string): string {
+  return text.replace(PASSWORD, `$1${MASK}@`)
 }
 
 /**
@@ -84,7 +91,7 @@ export function maskKeys(text: string): string {
  * words.
  */
 export function scrubber(secrets: Iterable<string>): (text: string) => string {
-  const own = new Set([...secrets].filter((it) => it.length >= SHORTEST_SECRET).flatMap(formsOf))
+  const own = new Set([...secrets].filter((it) => it.length >= SHORTEST).flatMap(formsOf))
   let known = -1
   let index: FormIndex | undefined
   return (text) => {
@@ -93,7 +100,7 @@ export function scrubber(secrets: Iterable<string>): (text: string) => string {
       index = forms.length === 0 ? undefined : new FormIndex(new Set(forms))
       known = lessons
     }
-    return index ? index.mask(text) : text
+    return index ? index.replace(text, () => MASK) : text
   }
 }
 
@@ -102,7 +109,7 @@ export function scrubber(secrets: Iterable<string>): (text: string) => string {
  * what it belongs to: only newer ones of the same owner make an old one be forgotten, never those of others.
  */
 export function learnSecret(secret: string | undefined, owner: string): void {
-  if (secret === undefined || secret.length < SHORTEST_SECRET) return
+  if (secret === undefined || secret.length < SHORTEST) return
   const known = learned.get(owner) ?? new Map<string, readonly string[]>()
   learned.set(owner, known)
   const forms = known.get(secret)
@@ -143,115 +150,56 @@ function everywhere(patterns: readonly RegExp[]): RegExp[] {
   return patterns.map(({ source }) => new RegExp(source, 'g'))
 }
 
-const SHORTEST_SECRET = 6
 const MOST_LEARNED = 30
 const learned = new Map<string, Map<string, readonly string[]>>()
 let lessons = 0
 const learnedOnly = scrubber([])
 
-/**
- * Texts to look for, found by how they begin. One pattern of all of them costs the more the more they are: for 200
- * secrets 400 ms a megabyte, against 10.
- */
-class FormIndex {
-  readonly #shortest: number
-  readonly #starts = new Uint8Array(0x4000)
-  readonly #forms = new Map<number, string[]>()
-
-  constructor(forms: Iterable<string>) {
-    // The longest first, or the end of one that begins like another would stay.
-    const ordered = [...forms].sort((one, other) => other.length - one.length)
-    this.#shortest = ordered.at(-1)?.length ?? 0
-    for (const form of ordered) {
-      let start = 0
-      for (let at = 0; at < START; at++) start = rolled(start, form.charCodeAt(at))
-      this.#starts[start] = 1
-      this.#forms.set(start, [...(this.#forms.get(start) ?? []), form])
+/** Private keys whose beginning is missing. Not as a pattern: each line of a long text would be tried as the first of one. */
+function maskEndedKeys(text: string): string {
+  let masked = ''
+  let done = 0
+  for (let end = KEY_END.exec(text); end !== null; end = KEY_END.exec(text)) {
+    let start = end.index
+    for (let isLast = true; ; isLast = false) {
+      const stop = before(text, start, done, isGap)
+      const line = before(text, stop, done, isOfKey)
+      // Only the last line of a key is short; any other short word is one of a sentence.
+      if (line === stop || (stop - line < FULL_LINE && !isLast)) break
+      start = line
     }
+    masked += text.slice(done, start) + MASK
+    done = KEY_END.lastIndex
   }
-
-  mask(text: string): string {
-    if (text.length < this.#shortest) return text
-    const starts = this.#starts
-    let masked = ''
-    let done = 0
-    let start = 0
-    for (let at = 0; at < text.length; at++) {
-      start = rolled(start, text.charCodeAt(at))
-      if (starts[start] === 0) continue
-      const from = at + 1 - START
-      const form = this.#forms.get(start)?.find((it) => from >= done && text.startsWith(it, from))
-      if (form === undefined) continue
-      masked += text.slice(done, from) + MASK
-      done = from + form.length
-      at = done - 1
-    }
-    return done === 0 ? text : masked + text.slice(done)
-  }
+  return masked + text.slice(done)
 }
 
-/** So many characters decide where a form is kept: those that `rolled` has not shifted out. */
-const START = 4
+const KEY_END = /-----END [A-Z ]{0,40}PRIVATE KEY-----/g
+const FULL_LINE = 48
 
-function rolled(start: number, code: number): number {
-  return ((start << 4) ^ code) & 0x3fff
+/** Where what ends at `at` begins. */
+function before(
+  text: string,
+  at: number,
+  least: number,
+  isOfIt: (text: string, at: number) => boolean,
+): number {
+  let start = at
+  while (start > least && isOfIt(text, start - 1)) start -= 1
+  return start
 }
 
-/** Every way in which a secret is usually written. */
-function formsOf(secret: string): string[] {
-  // Half a surrogate pair cannot be written in an address.
-  const url = encodeURIComponent(Buffer.from(secret).toString())
-  const strict = url.replace(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`)
-  const urls = [url, strict, strict.replaceAll('%20', '+'), ...inAddress(secret)]
-  const json = JSON.stringify(secret).slice(1, -1)
-  const jsons = [json, json.replaceAll('/', '\\/'), inUnicode(json, /[<>&']/g)]
-  const escaped = jsons.flatMap((form) => [
-    form,
-    inUnicode(form, NOT_ASCII),
-    inUnicode(form, NOT_ASCII, true),
-  ])
-  return [
-    secret,
-    ...urls,
-    ...urls.map((form) => form.replace(/%../g, (code) => code.toLowerCase())),
-    ...escaped,
-    ...escaped.map((form) => JSON.stringify(form).slice(1, -1)),
-    ...base64Forms(Buffer.from(secret)),
-  ]
+function isOfKey(text: string, at: number): boolean {
+  return /[A-Za-z0-9+/=]/.test(text.charAt(at)) && !isEscaped(text, at)
 }
 
-/** As it stands in the path of an address, of which only some letters are escaped. */
-function inAddress(secret: string): string[] {
-  const text = Buffer.from(secret).toString()
-  const address = new URL('http://localhost')
-  address.pathname = `/${text}`
-  const path = address.pathname.slice(1)
-  // Dots and slashes may have been taken for steps.
-  return path.length < text.length ? [encodeURI(text)] : [encodeURI(text), path]
+function isGap(text: string, at: number): boolean {
+  return /\s/.test(text.charAt(at)) || isEscaped(text, at) || isEscaped(text, at + 1)
 }
 
-const NOT_ASCII = /[^ -~]/g
-
-function inUnicode(text: string, letters: RegExp, upper = false): string {
-  return text.replace(letters, (unit) => {
-    const code = unit.charCodeAt(0).toString(16).padStart(4, '0')
-    return `\\u${upper ? code.toUpperCase() : code}`
-  })
-}
-
-/** What bytes become in base64: alone, and behind none, one or two others as far as no neighbour matters. */
-function base64Forms(secret: Buffer): string[] {
-  const amid = [0, 1, 2].map((before) => {
-    const bytes = Buffer.concat([Buffer.alloc(before), secret])
-    return bytes.toString('base64').slice(before && before + 1, Math.floor((bytes.length * 8) / 6))
-  })
-  const forms = [secret.toString('base64'), secret.toString('base64').replace(/=+$/, ''), ...amid]
-  return forms.flatMap((form) => [
-    form,
-    form.replaceAll('+', '-').replaceAll('/', '_'),
-    form.replaceAll('/', '\\/'),
-    encodeURIComponent(form),
-  ])
+/** Whether a line end is written here as `\\n`. */
+function isEscaped(text: string, at: number): boolean {
+  return /[nr]/.test(text.charAt(at)) && text.charAt(at - 1) === '\\'
 }
 
 /** `#access_token=…` at the end of an address. Not as a pattern: many `#` would each be read to the end. */

@@ -122,6 +122,11 @@ export function verdictOn(
 /** A tool that its server does not list. Only what the one who asks may see is suggested. */
 export function unknownTool(context: CallContext, actor: Actor, connection: Connection, name: string): Fault {
   const server = connection.name
+  if (namesMethod(name))
+    return new Fault('TOOL_UNKNOWN', `${server} has no tool ${JSON.stringify(name)}`, {
+      hint: `what begins with # is another request; a program makes it with hub.as(agent).request(${JSON.stringify(server)}, ${JSON.stringify(name.slice(1))}, params)`,
+      server,
+    })
   const seen = connection.tools.filter(
     (tool) => verdictOn(context, actor, { server, tool: tool.name }).verdict !== 'deny',
   )

@@ -3,21 +3,19 @@
 
 import { Fault } from '../base/fault.ts'
 import type { Actor } from '../policy/access.ts'
-import { MAX_DEPTH } from '../wire/scan.ts'
 import { type Target, targetOf } from './admit.ts'
 import { type Allowed, askPerson } from './approve.ts'
-import { argumentsProblem } from './arguments.ts'
-import { badArguments, checkArguments } from './check.ts'
+import { argumentsText, isSimple, JsonText, refuseArguments } from './argument-text.ts'
+import { checkArguments } from './check.ts'
 import type { CallContext } from './context.ts'
 import { type MeantCall, meantBy } from './find-tools-call.ts'
-import { fly } from './flight.ts'
-import { laneOf } from './lane.ts'
+import { depart } from './flight.ts'
 import { callNative, replyOf } from './native-call.ts'
 import { type Asking, Passage, type Terms } from './passage.ts'
 import { CallResult, failureOf } from './result.ts'
 import { findRoute, type OwnRoute, type Route } from './route.ts'
 import { sendCall, sendingOf } from './send-call.ts'
-import { refuseLoop, termsFor } from './terms.ts'
+import { termsFor } from './terms.ts'
 import { CALL_TOOL, READ_RESULT } from './view.ts'
 
 export interface Progress {
@@ -38,16 +36,6 @@ export interface CallOptions {
   readonly approvalWait?: number | undefined
 }
 
-/** Arguments as JSON text, for whom every digit counts: 12345678901234567891 is not …7000. */
-export class JsonText {
-  readonly text: string
-
-  constructor(text: string) {
-    JSON.parse(text)
-    this.text = text
-  }
-}
-
 /** Calls `server/tool`, or a native tool. A tool that fails is a result; what prevents a result is thrown as a fault. */
 export function call(
   context: CallContext,
@@ -56,40 +44,16 @@ export function call(
   args: unknown,
   options?: CallOptions,
 ): Promise<CallResult> {
-  return (
-    callAgain(context, asking, address, args, options) ?? callFirst(context, asking, address, args, options)
-  )
+  try {
+    const flight = depart(context, asking, address, args, options)
+    if (flight !== undefined) return flight.outcome()
+  } catch {
+    // The long way says why.
+  }
+  return callFirst(context, asking, address, args, options)
 }
 
 // --- internal ---
-
-/** Undefined where something is to be found out, asked or refused first: nothing was done, and it goes the long way. */
-function callAgain(
-  context: CallContext,
-  asking: Asking,
-  address: string,
-  args: unknown,
-  options: CallOptions | undefined,
-): Promise<CallResult> | undefined {
-  try {
-    const route = context.views.of(asking.actor).routes.get(address)
-    const lane = route && laneOf(context, asking, route)
-    if (route === undefined || lane === undefined) return undefined
-    const isText = args instanceof JsonText
-    const text = isText ? args.text : JSON.stringify(args ?? {})
-    if (isText || !isSimple(text)) refuseArguments(route.target, text)
-    if (!lane.acceptor.isValid(JSON.parse(text))) return undefined
-    const { loops, names } = lane
-    if (!loops.isCalm) refuseLoop(loops, names.agent, route.target, text)
-    const { tariff } = route
-    const energy = lane.recording?.energy
-    if (tariff === undefined || energy === undefined) return fly(lane, asking, text, options, undefined)
-    const reserved = energy.reserveNow(names.agent, tariff.energy)
-    return reserved && fly(lane, asking, text, options, reserved)
-  } catch {
-    return undefined
-  }
-}
 
 async function callFirst(
   context: CallContext,
@@ -144,7 +108,7 @@ async function callFirst(
     const reply =
       route.kind === 'native'
         ? await callNative(route.entry, asking, text, options, sent)
-        : await sendCall(context, asking, route, sendingOf(route, text, options), sent)
+        : await sendCall(context, asking, route, sendingOf(route, text, options), passage.clock, sent)
     const result = new CallResult(target.server, reply, fitFor(context, actor, target))
     result.recordTo(passage)
     await passage.written()
@@ -173,29 +137,4 @@ function meantIn(context: CallContext, actor: Actor, args: unknown): MeantCall |
 function fitFor({ spill }: CallContext, actor: Actor, { server, tool }: Target) {
   if (server === '' && tool === READ_RESULT) return undefined
   return (text: string, limit: number | undefined) => spill.fit(actor, text, limit)
-}
-
-/** Whether a text that was written here from data needs no closer look: an object, and too short to be nested deeply. */
-function isSimple(text: string): boolean {
-  return text.charCodeAt(0) === BRACE && text.length <= MAX_DEPTH
-}
-
-const BRACE = 0x7b
-
-/** Throws when a text cannot be the arguments of a call. */
-function refuseArguments({ server, tool }: Target, text: string): void {
-  const problem = argumentsProblem(Buffer.from(text))
-  if (problem !== undefined) throw badArguments(server === '' ? tool : `${server}/${tool}`, server, problem)
-}
-
-function argumentsText(args: unknown): string {
-  if (args instanceof JsonText) return args.text
-  try {
-    return JSON.stringify(args ?? {}) ?? '{}'
-  } catch (error) {
-    throw new Fault(
-      'USAGE',
-      `the arguments cannot be written as JSON: ${error instanceof Error ? error.message : error}`,
-    )
-  }
 }

@@ -10,7 +10,7 @@ import { enter, takeTurn } from '../connect/send.ts'
 import type { Leave } from '../connect/turns.ts'
 import { asksFirst } from '../wire/asks-first.ts'
 import type { Era } from '../wire/era.ts'
-import { find, isWhole, LARGE, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
+import { find, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { param, type RawParams } from '../wire/params.ts'
 import { admit, mayWrite, type Target } from './admit.ts'
 import { type Allowed, askedText, askPerson } from './approve.ts'
@@ -21,7 +21,7 @@ import type { CallContext } from './context.ts'
 import { ownInstance } from './own-instance.ts'
 import { passOn } from './pass-on.ts'
 import { type Asking, Passage, type Terms, unmetered } from './passage.ts'
-import { CallResult, recordReply, refuseOther, withServer } from './result.ts'
+import { CallResult, recordReply, sound, withServer } from './result.ts'
 import { findRoute, type OwnRoute, type Route, recheck } from './route.ts'
 import { tariffFor } from './tariff.ts'
 import { termsFor } from './terms.ts'
@@ -96,7 +96,7 @@ export async function forward(
         if (route) recheck(route, connection)
         isSent = !signal.aborted
         if (isSent) passage?.sent()
-        const reply = await passOn(connection, link, request, stays)
+        const reply = await passOn(connection, link, request, stays, passage?.clock)
         how = 'answered'
         // Asked by its client's own rules: the call comes again, and is still the one that a person allowed.
         if (admission.allowed && link.agreement.era === 'modern' && asksFirst(method, reply))
@@ -232,13 +232,6 @@ async function admitted(
 function besideProblem(beside: Beside | undefined): string | undefined {
   const problem = beside && argumentsProblem(Buffer.from(beside.all))
   return problem?.replace('the arguments', 'what comes beside the arguments')
-}
-
-/** Reads a small answer through, so that a broken one becomes an error here and not in the client. */
-function sound(server: string, answer: ReplyMessage): void {
-  // Whoever looks at its members reads it.
-  if (answer.bytes.length < LARGE && !isWhole(answer)) find(answer.members, 'result')
-  refuseOther(server, answer)
 }
 
 /** The arguments as they came; a call without any has none to check. */

@@ -13,7 +13,14 @@ import { mayReach, reach } from './admit.ts'
 import { type CallOptions, call } from './call.ts'
 import type { CallContext } from './context.ts'
 import type { Asking } from './passage.ts'
-import { type Listed, listOf, request, type WaitOptions } from './request.ts'
+import {
+  type Listed,
+  listOf,
+  otherRequest,
+  type RequestOptions,
+  request,
+  type WaitOptions,
+} from './request.ts'
 import type { CallResult } from './result.ts'
 import { estimateFor } from './tariff.ts'
 import { isForAll } from './view.ts'
@@ -182,13 +189,25 @@ export class AgentHandle {
     return await this.#ask(server, 'completion/complete', params, undefined, options)
   }
 
+  /** Another request of a server, under the rules for `server/#method`: its result, as the server gives it. */
+  async request(
+    server: string,
+    method: string,
+    params: Readonly<Record<string, unknown>> = {},
+    options: RequestOptions = {},
+  ): Promise<Record<string, unknown>> {
+    const wrong = wrongTimes(options)
+    if (wrong) throw wrong
+    return await otherRequest(this.#context, this.#asking, server, method, params, options)
+  }
+
   /** One server, as this agent may use it. */
   client(server: string): ServerClient {
     const connection = reach(this.#context, this.#asking.actor, server)
     return {
       connect: () => connection.connect(),
       isConnected: () => connection.connected,
-      getServerInfo: () => connection.status().serverInfo,
+      getServerInfo: () => connection.agreement?.serverInfo,
       status: () => connection.status(),
       listTools: async () => {
         await connection.ready()
@@ -199,6 +218,7 @@ export class AgentHandle {
       readResource: (uri) => this.read(server, uri),
       listPrompts: () => this.prompts(server),
       getPrompt: (name, args) => this.getPrompt(server, name, args),
+      request: (method, params, options) => this.request(server, method, params, options),
     }
   }
 
@@ -259,6 +279,11 @@ export interface ServerClient {
   readResource(uri: string): Promise<Record<string, unknown>>
   listPrompts(): Promise<Listed[]>
   getPrompt(name: string, args?: Readonly<Record<string, string>>): Promise<Record<string, unknown>>
+  request(
+    method: string,
+    params?: Readonly<Record<string, unknown>>,
+    options?: RequestOptions,
+  ): Promise<Record<string, unknown>>
 }
 
 // --- internal ---

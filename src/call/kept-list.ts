@@ -79,7 +79,7 @@ export class KeptList {
     this.#connection = connection
     this.#kind = kind
     const { name, plan } = connection
-    if (!plan.eager) this.#before = memory.read(name, plan.identity)[kind]
+    if (!plan.eager) this.#before = memory.read(name, plan.identity, plan.secrets)[kind]
   }
 
   changed(): void {
@@ -165,7 +165,7 @@ export class KeptList {
   #keep({ items }: Part): void {
     const { memory, learned } = this.#options
     const { name, plan } = this.#connection
-    if (!plan.eager) memory.keep(name, plan.identity, { [this.#kind]: items })
+    if (!plan.eager) memory.keep(name, plan.identity, plan.secrets, { [this.#kind]: items })
     learned(items)
   }
 

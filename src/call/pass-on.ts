@@ -1,8 +1,11 @@
 // The last step of a request that is passed on: written for the era of the server, and asked again with what a modern
 // server wanted to know first.
 
+import type { Stop } from '../base/stop.ts'
+import type { Stopwatch } from '../base/stopwatch.ts'
 import type { Connection } from '../connect/connection.ts'
 import type { Link } from '../connect/link.ts'
+import { abortable } from '../connect/pause.ts'
 import { limitsOf, untilAnswered } from '../connect/send.ts'
 import { META } from '../wire/era.ts'
 import type { ReplyMessage } from '../wire/message.ts'
@@ -16,17 +19,21 @@ export function passOn(
   link: Link,
   request: Forwarded,
   stays: boolean,
+  clock: Stopwatch | undefined,
 ): Promise<ReplyMessage> {
   const { answers, method } = request
   const since = performance.now()
-  const first = pass(connection, link, request, stays)
+  const first = pass(connection, link, request, stays, clock)
   if (answers === undefined || link.agreement.era === 'legacy') return first
   let { params } = request
   const limits = limitsOf(connection.plan, undefined)
-  const repeated = { server: connection.name, method, signal: request.signal, limits, since }
-  return untilAnswered(repeated, first, async (question, stop) => {
-    params = await answers(question, params, stop)
-    return await pass(connection, link, { ...request, params, signal: stop }, false)
+  const repeated = { server: connection.name, method, signal: request.signal, limits, since, clock }
+  // Whoever is asked may take their time, but not longer than the server stays.
+  const answering = (question: ReplyMessage, stop: Stop) =>
+    abortable(answers(question, params, stop), connection.stopping, connection.name)
+  return untilAnswered(repeated, first, answering, (next, stop) => {
+    params = next
+    return pass(connection, link, { ...request, params, signal: stop }, false, clock)
   })
 }
 
@@ -41,7 +48,13 @@ const MODERN_KEYS: ReadonlySet<string> = new Set([
   META.logLevel,
 ])
 
-function pass(connection: Connection, link: Link, request: Forwarded, stays: boolean): Promise<ReplyMessage> {
+function pass(
+  connection: Connection,
+  link: Link,
+  request: Forwarded,
+  stays: boolean,
+  clock: Stopwatch | undefined,
+): Promise<ReplyMessage> {
   const { method, params, name, signal, onNotification, asker } = request
   const { timeouts } = connection.plan
   const modern = link.agreement.era === 'modern'
@@ -53,6 +66,7 @@ function pass(connection: Connection, link: Link, request: Forwarded, stays: boo
     total: stays ? undefined : timeouts.total,
     onNotification,
     asker,
+    clock,
   })
 }
 

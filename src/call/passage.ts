@@ -1,12 +1,13 @@
 // One request on its way, as the record sees it: written down before it is sent, and its outcome exactly once after.
 
 import { Fault } from '../base/fault.ts'
+import { Stopwatch } from '../base/stopwatch.ts'
 import { uuid7 } from '../base/uuid.ts'
 import { type Actor, agentOf } from '../policy/access.ts'
 import { Names } from '../record/names.ts'
 import type { OpenCall, WriteWaiting } from '../record/recorder.ts'
 import type { Records } from '../record/records.ts'
-import { argumentsForRecord, resultForRecord } from '../record/summary.ts'
+import { argumentsForRecord, errorForRecord, resultForRecord } from '../record/summary.ts'
 import type { CallSpan, Tracing } from '../record/trace.ts'
 import type { Outcome } from '../store/invocation.ts'
 import { type ReplyMessage, slice } from '../wire/message.ts'
@@ -28,13 +29,11 @@ export interface Terms {
   readonly mayWrite: boolean
   /** What it costs if nobody ever learns more; undefined where nothing is metered. */
   readonly reserved?: number | undefined
-  /** Told once how it ended, and whether it was sent at all; tells what it cost. Must not throw. */
-  ended(
-    sent: boolean,
-    milliseconds: number,
-    outcome: Outcome,
-    message: string | undefined,
-  ): number | undefined
+  /**
+   * Told once how it ended, whether it was sent at all, and for how many milliseconds its server worked on it; tells what
+   * it cost. Must not throw.
+   */
+  ended(sent: boolean, worked: number, outcome: Outcome, message: string | undefined): number | undefined
 }
 
 /** Terms of what costs nothing. */
@@ -48,6 +47,8 @@ export class Passage {
   readonly #span: CallSpan | undefined
   readonly #terms: Terms
   readonly #started: number
+  /** What its server's work on it is timed by: from when it is sent, less what others are waited for. */
+  readonly clock: Stopwatch
   #sent: boolean
   #ended: boolean
 
@@ -57,6 +58,7 @@ export class Passage {
     span: CallSpan | undefined,
     terms: Terms,
     started: number,
+    clock: Stopwatch,
     sent: boolean,
   ) {
     this.#recording = recording
@@ -64,6 +66,7 @@ export class Passage {
     this.#span = span
     this.#terms = terms
     this.#started = started
+    this.clock = clock
     this.#sent = sent
     this.#ended = false
   }
@@ -81,7 +84,8 @@ export class Passage {
     const names = new Names(agentOf(actor), bounded(server), bounded(tool), surface)
     const span = tracing?.isOn ? spanFor(tracing, names) : undefined
     const started = performance.now()
-    if (recording === undefined) return new Passage(undefined, undefined, span, terms, started, false)
+    const clock = new Stopwatch()
+    if (recording === undefined) return new Passage(undefined, undefined, span, terms, started, clock, false)
     const now = Date.now()
     const start = {
       id: uuid7(now),
@@ -92,7 +96,7 @@ export class Passage {
       reserved: terms.reserved,
       arguments: argumentsForRecord(recording.level, text, recording.scrub),
     }
-    return new Passage(recording, recording.recorder.begin(start), span, terms, started, false)
+    return new Passage(recording, recording.recorder.begin(start), span, terms, started, clock, false)
   }
 
   /** Of what was begun elsewhere, the rest. */
@@ -102,9 +106,10 @@ export class Passage {
     span: CallSpan | undefined,
     terms: Terms,
     started: number,
+    clock: Stopwatch,
     sent: boolean,
   ): Passage {
-    return new Passage(recording, call, span, terms, started, sent)
+    return new Passage(recording, call, span, terms, started, clock, sent)
   }
 
   /** Writes down what was refused before anything was done. */
@@ -139,6 +144,7 @@ export class Passage {
   /** From now on it counts as sent: it costs, and a lost connection leaves its outcome unknown. */
   sent(): void {
     this.#sent = true
+    this.clock.start()
   }
 
   /** It was answered, well or not. */
@@ -174,13 +180,13 @@ export class Passage {
     this.#ended = true
     this.#span?.end(outcome, code)
     const duration = rounded(performance.now() - this.#started)
-    const energy = this.#terms.ended(this.#sent, duration, outcome, message)
+    const energy = this.#terms.ended(this.#sent, rounded(this.clock.elapsed), outcome, message)
     const call = this.#call
     if (call === undefined || recording === undefined) {
       waiting?.written(undefined)
       return
     }
-    const error = message === undefined ? undefined : recording.scrub(message).slice(0, LONGEST_ERROR)
+    const error = message === undefined ? undefined : errorForRecord(message, recording.scrub)
     const resultBytes = reply?.bytes.length ?? 0
     const end = { duration, outcome, code, error, energy, resultBytes, result, said }
     recording.recorder.end(call, end, waiting)
@@ -191,7 +197,7 @@ export class Passage {
  * A small answer with text in it, which is nearly every one, is handed over as it is: texts are found wherever they stand,
  * so it need not be read now.
  */
-export function saidIn({ level }: Records, reply: ReplyMessage): string | undefined {
+function saidIn({ level }: Records, reply: ReplyMessage): string | undefined {
   const letters = level === 'preview' && reply.kind === 'result' ? reply.letters : undefined
   return letters?.includes('"text"') ? letters : undefined
 }
@@ -215,7 +221,6 @@ export function rounded(milliseconds: number): number {
 
 /** Bytes up to which an answer is read through for a preview of it. */
 const LARGEST_READ = 64 * 1024
-const LONGEST_ERROR = 2000
 const LONGEST_NAME = 200
 
 /** What is kept of any other. */

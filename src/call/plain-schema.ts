@@ -61,11 +61,19 @@ function checkOf(schema: unknown, { levels, budget }: Room): Accepts | undefined
     budget.checks -= 1
     const check = budget.checks < 0 ? undefined : keywordCheck(keyword, schema, room)
     if (check === undefined) return undefined
-    checks.push(check)
+    if (check !== ANYTHING) checks.push(check)
   }
   const [first, ...others] = checks
   if (first === undefined) return ANYTHING
-  return others.length === 0 ? first : (value) => checks.every((check) => check(value))
+  return others.length === 0 ? first : allOf(checks)
+}
+
+/** A loop: it is run for every call, and a function for each step costs more than the step. */
+function allOf(checks: readonly Accepts[]): Accepts {
+  return (value) => {
+    for (const check of checks) if (!check(value)) return false
+    return true
+  }
 }
 
 function keywordCheck(
@@ -86,12 +94,12 @@ function keywordCheck(
     case 'items':
       return itemsCheck(checkOf(said, room))
     case 'required':
-      return Array.isArray(said) ? requiredCheck(said) : undefined
     case 'properties':
-      return propertiesCheck(said, schema['additionalProperties'] ?? true, room)
     case 'additionalProperties':
-      // Together with the names that it is about, where there are any.
-      return Object.keys(schema).includes('properties') ? ANYTHING : propertiesCheck({}, said, room)
+      // All that is said of an object's members is checked in one go, with the first of these words.
+      return keyword === MEMBER_WORDS.find((word) => Object.hasOwn(schema, word))
+        ? membersCheck(schema, room)
+        : ANYTHING
     default: {
       const limit = LIMITS.get(keyword)
       return typeof said === 'number' ? limit?.(said) : undefined
@@ -116,14 +124,16 @@ function itemsCheck(check: Accepts | undefined): Accepts | undefined {
   return check && ((value) => !Array.isArray(value) || value.every(check))
 }
 
-function requiredCheck(names: readonly unknown[]): Accepts | undefined {
-  const wanted = names.filter((name) => typeof name === 'string')
-  if (wanted.length < names.length) return undefined
-  return (value) => !isRecord(value) || wanted.every((name) => Object.hasOwn(value, name))
-}
+const MEMBER_WORDS = ['required', 'properties', 'additionalProperties'] as const
 
-function propertiesCheck(properties: unknown, additional: unknown, room: Room): Accepts | undefined {
-  if (!isRecord(properties)) return undefined
+/** What every tool has, so it is one function: each that a call goes through costs more than what it looks at. */
+function membersCheck(
+  { required = [], properties = {}, additionalProperties = true }: Readonly<Record<string, unknown>>,
+  room: Room,
+): Accepts | undefined {
+  if (!isRecord(properties) || !Array.isArray(required)) return undefined
+  const wanted = required.filter((name) => typeof name === 'string')
+  if (wanted.length < required.length) return undefined
   const known = new Map<string, Accepts>()
   for (const name of Object.keys(properties)) {
     // The compiler passes over a name that no program should have.
@@ -131,8 +141,12 @@ function propertiesCheck(properties: unknown, additional: unknown, room: Room): 
     if (check === undefined) return undefined
     known.set(name, check)
   }
-  const others = additional === false ? () => false : checkOf(additional, room)
+  const others = additionalProperties === false ? () => false : checkOf(additionalProperties, room)
   if (others === undefined) return undefined
-  return (value) =>
-    !isRecord(value) || Object.keys(value).every((name) => (known.get(name) ?? others)(value[name]))
+  return (value) => {
+    if (!isRecord(value)) return true
+    for (const name of wanted) if (!Object.hasOwn(value, name)) return false
+    for (const name of Object.keys(value)) if (!(known.get(name) ?? others)(value[name])) return false
+    return true
+  }
 }

@@ -1,16 +1,18 @@
 // Requests other than tool calls, as `server/#method`: the same gate, the same record.
 
+import { Fault } from '../base/fault.ts'
 import { isRecord } from '../base/record.ts'
 import type { Connection } from '../connect/connection.ts'
 import { type ListMethod, resultOf } from '../connect/definitions.ts'
 import type { AskOptions, Link } from '../connect/link.ts'
 import { send } from '../connect/send.ts'
+import { nameOfRequest } from '../wire/era.ts'
 import { admit, type Target } from './admit.ts'
 import { type Allowed, askPerson } from './approve.ts'
 import type { CallContext } from './context.ts'
 import { withInstance } from './own-instance.ts'
 import { type Asking, Passage, type Terms } from './passage.ts'
-import { recordReply, refuseOther, withServer } from './result.ts'
+import { recordReply, sound, withServer } from './result.ts'
 import { tariffFor } from './tariff.ts'
 import { termsFor } from './terms.ts'
 
@@ -20,11 +22,29 @@ export interface WaitOptions {
   readonly timeout?: number | undefined
 }
 
+export interface RequestOptions extends WaitOptions {
+  /** Milliseconds to wait for a person where one is asked; without it the caller is told at once to retry. */
+  readonly approvalWait?: number | undefined
+}
+
 /** Something that a server lists. */
 export type Item = Readonly<Record<string, unknown>>
 
 /** The same with the server it is on. */
 export type Listed = Item & { readonly server: string }
+
+/** Any request that a program thinks of, `server/#method` in rules; not those that have a way of their own. */
+export async function otherRequest(
+  context: CallContext,
+  asking: Asking,
+  server: string,
+  method: string,
+  params: Readonly<Record<string, unknown>>,
+  options: RequestOptions,
+): Promise<Record<string, unknown>> {
+  refuseRequest(server, method, params)
+  return await request(context, asking, server, method, params, nameOfRequest(method, params), options)
+}
 
 /** Asks a server something and gives its result; `name` is what it is about. */
 export async function request(
@@ -34,7 +54,7 @@ export async function request(
   method: string,
   params: Readonly<Record<string, unknown>>,
   name: string | undefined,
-  options: WaitOptions,
+  options: RequestOptions,
 ): Promise<Record<string, unknown>> {
   const target = { server, tool: `#${method}` }
   const text = JSON.stringify(params)
@@ -47,16 +67,19 @@ export async function request(
   }
   try {
     passage.proceed(await passage.written())
-    const sending = { method, inside: text.slice(1, -1), name, ...options, onSend }
+    const { signal, timeout } = options
+    const { clock } = passage
+    const sending = { method, inside: text.slice(1, -1), name, signal, timeout, onSend, clock }
     const reply = await withInstance(connection, asking, sending, (own) =>
       send(own, sending, context.handlers),
     )
-    refuseOther(server, reply)
+    sound(server, reply)
     recordReply(passage, reply, () => '')
     await passage.written()
     return resultOf(server, method, reply)
   } catch (thrown) {
-    const error = withServer(server, thrown)
+    const named = withServer(server, thrown)
+    const error = named instanceof Fault ? connection.plan.secrets.clean(named) : named
     if (!isSent) await allowed?.giveBack()
     passage.failed(error)
     await passage.written()
@@ -69,7 +92,7 @@ async function admitted(
   asking: Asking,
   target: Target,
   text: string,
-  options: WaitOptions,
+  options: RequestOptions,
 ): Promise<{ terms: Terms; connection: Connection; allowed: Allowed | undefined }> {
   let allowed: Allowed | undefined
   try {
@@ -107,4 +130,25 @@ export async function itemsOf(
 ): Promise<{ items: readonly Item[]; complaints: readonly string[] }> {
   const { items, complaints } = await link.list(method, options)
   return { items: items.filter(isRecord), complaints }
+}
+
+// --- internal ---
+
+/** What is asked in another way, because more than one request comes of it, or more than access is to be looked at. */
+const OWN_WAYS: readonly (readonly [methods: RegExp, way: string])[] = [
+  [/^tools\/call$/, 'call it: hub.as(agent).call(address, arguments)'],
+  [/^tools\/list$/, 'hub.as(agent).tools(server) has those that the agent may use'],
+  [/^(?:initialize|server\/discover)$/, 'hub.servers.get(name) tells what the server said of itself'],
+  [/^(?:subscriptions\/|resources\/(?:un)?subscribe$)/, 'hub.on(listener) tells of what changes'],
+  [/^(?:logging\/setLevel$|tasks\/|notifications\/)/, 'a client of the gateway can do that'],
+]
+
+function refuseRequest(server: string, method: string, params: unknown): void {
+  const way = OWN_WAYS.find(([methods]) => methods.test(method))?.[1]
+  if (way !== undefined)
+    throw new Fault('NOT_SUPPORTED', `${method} is no request to be made by itself`, { hint: way, server })
+  if (typeof method !== 'string' || method === '')
+    throw new Fault('USAGE', 'the method of a request is a text', { server })
+  if (!isRecord(params) || '_meta' in params)
+    throw new Fault('USAGE', `the parameters of ${method} are an object, without _meta`, { server })
 }

@@ -3,7 +3,17 @@
 import { Fault } from '../base/fault.ts'
 import { isRecord } from '../base/record.ts'
 import type { WriteWaiting } from '../record/recorder.ts'
-import { errorOf, hasObject, memberValue, mentions, type ReplyMessage, slice } from '../wire/message.ts'
+import {
+  errorOf,
+  find,
+  hasObject,
+  isWhole,
+  LARGE,
+  memberValue,
+  mentions,
+  type ReplyMessage,
+  slice,
+} from '../wire/message.ts'
 import type { Passage } from './passage.ts'
 
 /** A result as MCP defines it; members that Busbar does not know are there too. */
@@ -18,37 +28,37 @@ export interface ToolResult {
 export type Fit = (text: string, limit: number | undefined) => string
 
 export class CallResult {
-  readonly #server: string
-  readonly #reply: ReplyMessage
-  readonly #fit: Fit | undefined
-  #json: ToolResult | undefined
-  #shown: { readonly limit: number | undefined; readonly text: string } | undefined
+  declare private readonly server: string
+  declare private readonly reply: ReplyMessage
+  declare private readonly fit: Fit | undefined
+  declare private data: ToolResult | undefined
+  declare private shown: { readonly limit: number | undefined; readonly text: string } | undefined
 
   constructor(server: string, reply: ReplyMessage, fit?: Fit) {
-    this.#server = server
-    this.#reply = reply
-    this.#fit = fit
-    this.#json = undefined
-    this.#shown = undefined
+    this.server = server
+    this.reply = reply
+    this.fit = fit
+    this.data = undefined
+    this.shown = undefined
   }
 
   /** The result as the server wrote it. */
   get bytes(): Buffer {
-    const reply = this.#reply
-    const bytes = reply.kind === 'result' ? this.#named(() => slice(reply, 'result')) : undefined
+    const reply = this.reply
+    const bytes = reply.kind === 'result' ? this.named(() => slice(reply, 'result')) : undefined
     return bytes ?? Buffer.from(JSON.stringify(this.json()))
   }
 
   /** The result as data. A protocol error of the server is a result, too: one that says that the tool failed. */
   json(): ToolResult {
-    this.#json ??= this.#reply.kind === 'error' ? errorResult(this.#reply) : this.#read(this.#reply)
-    return this.#json
+    this.data ??= this.reply.kind === 'error' ? errorResult(this.reply) : this.read(this.reply)
+    return this.data
   }
 
   get isError(): boolean {
-    if (this.#reply.kind === 'error') return true
+    if (this.reply.kind === 'error') return true
     // A search in bytes: most results do not have the word at all and need not be read for this.
-    return mentions(this.#reply, IS_ERROR) && this.json().isError === true
+    return mentions(this.reply, IS_ERROR) && this.json().isError === true
   }
 
   /** All text of it, one after the other. */
@@ -71,35 +81,35 @@ export class CallResult {
       parts.length === 0 && structuredContent !== undefined
         ? JSON.stringify(structuredContent)
         : parts.join('\n')
-    if (this.#fit === undefined) return text
+    if (this.fit === undefined) return text
     // Who asks twice is given the same, and it is kept once.
-    if (this.#shown === undefined || this.#shown.limit !== limit)
-      this.#shown = { limit, text: this.#fit(text, limit) }
-    return this.#shown.text
+    if (this.shown === undefined || this.shown.limit !== limit)
+      this.shown = { limit, text: this.fit(text, limit) }
+    return this.shown.text
   }
 
   /** @internal Writes down what came of the call. Throws when that is no result. */
   recordTo(passage: Passage, waiting?: WriteWaiting): void {
-    this.#named(() => {
-      refuseOther(this.#server, this.#reply)
-      recordReply(passage, this.#reply, () => this.text, waiting)
+    this.named(() => {
+      sound(this.server, this.reply)
+      recordReply(passage, this.reply, () => this.text, waiting)
     })
   }
 
-  #read(reply: ReplyMessage): ToolResult {
-    return this.#named(() => {
-      refuseOther(this.#server, reply)
+  private read(reply: ReplyMessage): ToolResult {
+    return this.named(() => {
+      refuseOther(this.server, reply)
       // An object: that was just seen.
       return memberValue(reply, 'result') as ToolResult
     })
   }
 
   /** Most answers are read only when somebody looks at them, and what is wrong shows then. */
-  #named<T>(look: () => T): T {
+  private named<T>(look: () => T): T {
     try {
       return look()
     } catch (error) {
-      throw withServer(this.#server, error)
+      throw withServer(this.server, error)
     }
   }
 }
@@ -111,8 +121,18 @@ export function withServer(server: string, error: unknown): unknown {
   return new Fault(error.code, `${server}: ${error.message}`, { hint: error.hint, server, cause: error })
 }
 
+/**
+ * Throws for what is no answer: up to a size it is read through, so that a broken one is an error here, in the record and for
+ * whoever called, and not only for whoever looks at it.
+ */
+export function sound(server: string, reply: ReplyMessage): void {
+  // Whoever looks at its members reads it.
+  if (reply.bytes.length < LARGE && !isWhole(reply)) find(reply.members, 'result')
+  refuseOther(server, reply)
+}
+
 /** Throws for what has a result that MCP does not know: text, a list, null. */
-export function refuseOther(server: string, reply: ReplyMessage): void {
+function refuseOther(server: string, reply: ReplyMessage): void {
   if (reply.kind === 'error' || hasObject(reply)) return
   throw new Fault('MESSAGE_INVALID', `${server} answered with a result that is no object`, {
     hint: 'that is a mistake in the server; whether it did what it was asked is not known',

@@ -1,5 +1,6 @@
 // A tool call on its way to its server, or to the instance of whoever makes it.
 
+import type { Stopwatch } from '../base/stopwatch.ts'
 import type { Connection } from '../connect/connection.ts'
 import { type Sending, send } from '../connect/send.ts'
 import { memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
@@ -34,6 +35,7 @@ export function sendCall(
   asking: Asking,
   route: Route,
   sending: Sending,
+  clock: Stopwatch,
   sent: () => void,
 ): Promise<ReplyMessage> {
   const { connection } = route
@@ -42,7 +44,7 @@ export function sendCall(
       recheck(route, own)
       sent()
     }
-    return send(own, { ...sending, onSend }, context.handlers)
+    return send(own, { ...sending, onSend, clock }, context.handlers)
   }
   return connection.instances === undefined
     ? sendTo(connection)

@@ -1,8 +1,8 @@
 // The last of what stands before a call: that it is no loop, and that there is energy for it.
 
 import { agentOf } from '../policy/access.ts'
-import type { Regulator, Reservation } from '../policy/energy.ts'
-import { type Tariff, timeCost } from '../policy/estimate.ts'
+import type { Reservation } from '../policy/energy.ts'
+import type { Tariff } from '../policy/estimate.ts'
 import type { LoopBreaker } from '../policy/loop-breaker.ts'
 import type { Outcome } from '../store/invocation.ts'
 import { type Leave, mayWrite, type Target } from './admit.ts'
@@ -32,18 +32,6 @@ export function refuseLoop(loops: LoopBreaker, agent: string, { server, tool }: 
   // The owner knows what they are doing.
   const fault = agent === '' ? undefined : loops.check({ agent, server, tool, text })
   if (fault) throw fault
-}
-
-/** Settles what a call that was made has cost: its time and its price. */
-export function charge(
-  energy: Regulator,
-  tariff: Tariff,
-  reserved: Reservation,
-  milliseconds: number,
-): number {
-  const time = timeCost(milliseconds)
-  tariff.learn(time)
-  return energy.settle(reserved, time + tariff.price)
 }
 
 export class CallTerms implements Terms {
@@ -78,12 +66,7 @@ export class CallTerms implements Terms {
   }
 
   /** What it cost: its time and its price, whether it went well or not. */
-  ended(
-    sent: boolean,
-    milliseconds: number,
-    outcome: Outcome,
-    message: string | undefined,
-  ): number | undefined {
+  ended(sent: boolean, worked: number, outcome: Outcome, message: string | undefined): number | undefined {
     if (!sent) {
       this.giveBack()
       return undefined
@@ -92,7 +75,7 @@ export class CallTerms implements Terms {
     if (loops && !(outcome === 'ok' && loops.isCalm)) this.#note(outcome, message)
     if (this.#reserved === undefined || this.#tariff === undefined) return undefined
     const energy = this.#context.recording()?.energy
-    return energy && charge(energy, this.#tariff, this.#reserved, milliseconds)
+    return energy?.settle(this.#reserved, this.#tariff.spent(worked))
   }
 
   /** Gives back what was set aside: nothing was sent. */

@@ -29,6 +29,10 @@ export interface ClientFinding extends Finding {
   readonly fault?: Fault
 }
 
+/** What is true of a file that was edited and not trusted since, while a gateway runs that knew it before. */
+export const SERVED =
+  'which was edited and is not trusted as it is now; until then the gateway serves it as it was trusted last'
+
 /** Everything that is wrong between the clients that are connected and the gateway. */
 export function examineClients(facts: GatewayFacts): ClientFinding[] {
   return [
@@ -138,6 +142,15 @@ function checkToken(client: ClientFact, { agents }: GatewayFacts): ClientFinding
       `${title} is connected as ${agent}, whose token is known; but no agent of this configuration is called so`,
       `busbar agents add ${agent} --scope ${client.scope} --server SERVER`,
     )
+  if (acts.untrusted !== undefined && acts.served)
+    return [
+      {
+        severity: 'warning',
+        check: 'client-agent',
+        message: `${title} is connected as ${agent}, which stands in ${acts.untrusted}, ${SERVED}`,
+        fix: 'busbar trust',
+      },
+    ]
   if (acts.untrusted !== undefined)
     return finding(
       'client-agent',

@@ -13,6 +13,7 @@ import type { Snapshot } from '../config/snapshot.ts'
 import { configDigest } from '../config/snapshot-digest.ts'
 import { settingsScope } from '../config/status.ts'
 import type { ServerStatus } from '../connect/status.ts'
+import type { Answer } from '../gateway/api-types.ts'
 import { checkExposure } from '../gateway/guard.ts'
 import { examineStore } from '../store/examine.ts'
 import { type ClientState, clientStates } from './connect-list.ts'
@@ -27,6 +28,8 @@ interface AgentFact {
   readonly enabled: boolean
   /** The file it stands in, where that is not trusted yet: nobody can act as this agent. */
   readonly untrusted?: string
+  /** The running gateway serves it nonetheless, by the settings of that file that were trusted last. */
+  readonly served?: boolean
   /** How many it may use; unknown while everything is off. */
   readonly servers?: number
   readonly token: boolean
@@ -63,7 +66,7 @@ export interface GatewayFacts {
   readonly unreadable: readonly Fault[]
   readonly agents: readonly AgentFact[]
   /** Those of the running gateway that do not work. */
-  readonly servers: readonly Pick<ServerStatus, 'name' | 'status' | 'error' | 'hint'>[]
+  readonly servers: readonly Pick<ServerStatus, 'name' | 'status' | 'error' | 'hint' | 'fault'>[]
   readonly approvals: number
   /** Agents without energy. */
   readonly empty: readonly string[]
@@ -97,9 +100,7 @@ export async function gatherFacts(session: Session, loaded: Loaded): Promise<Gat
     version: VERSION,
     digest: configDigest(active),
     valid: errorsOf(snapshot).length === 0,
-    changedSettings: loaded.subjects
-      .filter(({ kind, state }) => kind === 'settings' && state === 'changed')
-      .map(({ file }) => file),
+    changedSettings: changedSettings(loaded),
     portTaken: running === undefined && wanted && address !== undefined && (await isTaken(config.gateway)),
     unreadable: states.flatMap(({ trouble }) => (trouble === undefined ? [] : [trouble])),
     ...rest,
@@ -137,15 +138,18 @@ type Told = Pick<GatewayFacts, 'clients' | 'agents' | 'servers' | 'approvals' | 
 /** What the gateway or the store say; without a store there is nothing to be said of tokens. */
 async function told(
   session: Session,
-  { snapshot, active }: Loaded,
+  loaded: Loaded,
   states: readonly ClientState[],
   running: GatewayStatus | undefined,
   ledger: Ledger | undefined,
 ): Promise<Told> {
+  const { snapshot, active } = loaded
   const { places, assignments, config } = snapshot
+  const edited = running ? changedSettings(loaded) : []
   const ask = <T extends object>(path: string) =>
     askGateway<T>(places, { method: 'GET', path, signal: session.signal })
   const follows = running?.config === configDigest(active)
+  const served = edited.length > 0 ? (await ask<Answer<'GET /api/agents'>>('/api/agents')).agents : []
   const tokens = new Map<string, Owned>()
   const agents: AgentFact[] = []
   const known = new Set([...Object.keys(config.agents), ...states.flatMap(({ agent }) => agent ?? [])])
@@ -165,6 +169,9 @@ async function told(
       name,
       enabled: definition.enabled,
       ...(untrusted === undefined ? {} : { untrusted }),
+      ...(untrusted !== undefined && edited.includes(untrusted) && served.some((it) => it.name === name)
+        ? { served: true }
+        : {}),
       full: definition.surface === 'full',
       token: ledger === undefined || own !== undefined || made.some(({ state }) => state === 'active'),
       ...(config.enabled ? { servers: assignments.find((it) => it.id === name)?.servers.length ?? 0 } : {}),
@@ -176,11 +183,28 @@ async function told(
   return {
     agents,
     clients: states.flatMap((state) => clientFact(state, snapshot, ledger && tokens)),
-    servers: servers.filter(({ status }) => status === 'failed' || status === 'needs-auth'),
+    servers: servers.flatMap(failing),
     approvals: (await ledger?.pending()) ?? 0,
     empty: (await ledger?.empty()) ?? [],
     changed: (await ledger?.changed()) ?? [],
   }
+}
+
+/** One that is just tried once more has failed, too: it would else depend on the moment whether that is said. */
+function failing(server: ServerStatus): ServerStatus[] {
+  const { status, state, errors } = server
+  if (status === 'failed' || status === 'needs-auth') return [server]
+  const [last] = errors
+  return state === 'starting' && last !== undefined
+    ? [{ ...server, error: server.error ?? last.message }]
+    : []
+}
+
+/** Files whose settings changed since they were trusted. */
+function changedSettings({ subjects }: Loaded): string[] {
+  return subjects
+    .filter(({ kind, state }) => kind === 'settings' && state === 'changed')
+    .map(({ file }) => file)
 }
 
 interface Owned {

@@ -141,6 +141,20 @@ const PROBLEMS: readonly [
     'busbar trust',
   ],
   [
+    'client-agent',
+    'warning',
+    agents({ untrusted: '/p/busbar.yaml', served: true }),
+    'stands in /p/busbar.yaml, which was edited and is not trusted as it is now; until then the gateway serves it',
+    'busbar trust',
+  ],
+  [
+    'agent-trust',
+    'warning',
+    { ...agents({ untrusted: '/p/busbar.yaml', served: true }), clients: [DESKTOP] },
+    'until then the gateway serves it as it was trusted last',
+    'busbar trust',
+  ],
+  [
     'gateway-config',
     'warning',
     { digest: 'other', changedSettings: ['/p/busbar.yaml'] },
@@ -195,8 +209,8 @@ const PROBLEMS: readonly [
   ['gateway-config', 'warning', { valid: false }, 'the last good one', 'busbar config check'],
   [
     'gateway-server',
-    'warning',
-    { servers: [{ name: 'db', status: 'failed', error: 'db ended with code 3' }] },
+    'error',
+    { servers: [{ name: 'db', status: 'failed', error: 'db ended with code 3', fault: 'CONNECTION_LOST' }] },
     'code 3',
     'busbar restart db',
   ],

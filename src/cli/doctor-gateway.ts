@@ -2,7 +2,8 @@
 // for a person. Decided by facts alone, which doctor-facts.ts gathers.
 
 import { shellWord } from '../base/shell-word.ts'
-import type { ClientFinding } from './doctor-clients.ts'
+import { faultFrom } from '../gateway/api-fault.ts'
+import { type ClientFinding, SERVED } from './doctor-clients.ts'
 import type { GatewayFacts } from './doctor-facts.ts'
 
 /** More than this, and models choose badly; some clients take no more. */
@@ -145,20 +146,30 @@ function checkRunning({ running, version, digest, valid, changedSettings }: Gate
 
 /** Servers as the gateway sees them, which may differ from how they start here. */
 function checkServers({ servers }: GatewayFacts): ClientFinding[] {
-  return servers.map(({ name, status, error, hint }): ClientFinding => {
+  return servers.map(({ name, status, error, hint, fault }): ClientFinding => {
     const signIn = status === 'needs-auth'
     const reason = error ?? (signIn ? 'a person must sign in' : 'it does not work')
     const fix = hint?.replace(/^run: /, '') ?? (signIn ? `busbar get ${name}` : `busbar restart ${name}`)
-    return { ...warning('gateway-server', `${name}, in the gateway: ${reason}`, fix), server: name }
+    const message = `${name}, in the gateway: ${reason}`
+    const found = { ...warning('gateway-server', message, fix), server: name }
+    if (signIn) return found
+    const code = fault ?? 'SERVER_UNREACHABLE'
+    return {
+      ...found,
+      severity: 'error',
+      fault: faultFrom({ code, message, hint: fix, server: name }, message),
+    }
   })
 }
 
 function checkAgents({ agents, running, clients }: GatewayFacts): ClientFinding[] {
   return agents
     .filter(({ enabled }) => enabled)
-    .flatMap(({ name, servers, token, full, tools, reason, untrusted }) => {
+    .flatMap(({ name, servers, token, full, tools, reason, untrusted, served }) => {
       if (untrusted !== undefined) {
-        const message = `${name} stands in ${untrusted}, which is not trusted yet, so nobody can act as it`
+        const message = served
+          ? `${name} stands in ${untrusted}, ${SERVED}`
+          : `${name} stands in ${untrusted}, which is not trusted yet, so nobody can act as it`
         // Of a client that would, it was said there.
         const isSaid = clients.some(({ agent, token: held }) => agent === name && held === 'opens')
         return isSaid ? [] : [warning('agent-trust', message, 'busbar trust')]

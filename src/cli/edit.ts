@@ -1,4 +1,5 @@
-// The way of every command that changes a file: choose the file, change it, keep what was trusted trusted, say so.
+// The way of every command that changes a file: choose the file, change it, keep what was trusted trusted, say so, and wait
+// until a running gateway goes by it.
 
 import { existsSync } from 'node:fs'
 import { dirname, relative } from 'node:path'
@@ -11,6 +12,7 @@ import type { Snapshot } from '../config/snapshot.ts'
 import { absolute, homeOf } from '../config/sources.ts'
 import { readTrust } from '../config/trust.ts'
 import { changeFile, type Meant, type WriteTarget, type Written } from '../config/write.ts'
+import { acknowledged } from './acknowledged.ts'
 import { nearPath } from './describe.ts'
 import type { Session } from './session.ts'
 
@@ -96,5 +98,8 @@ export async function makeEdits(
       session.out.note(session.out.style('dim', `${created ? 'made' : 'changed'} ${nearPath(file)}`))
   // The edit is done; what else is wrong is said but does not fail the command.
   for (const problem of errorsOf(after)) session.out.problem({ ...problem, severity: 'warning' })
+  const files = written.filter(({ changed }) => changed).map(({ file }) => file)
+  const servers = edits.flatMap(({ meant }) => meant.servers ?? [])
+  await acknowledged(session, after.places, { files, servers })
   return { written, after }
 }

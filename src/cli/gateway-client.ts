@@ -42,7 +42,10 @@ export async function askForBytes(
   const reason = unsafeReason(dirname(socketPath))
   // Whoever owns the folder could listen in the gateway's place.
   if (reason !== undefined) throw new Fault('STATE_REFUSED', `${dirname(socketPath)} ${reason}`)
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout)])
+  const stuck = new AbortController()
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout), stuck.signal])
+  // Some answers take their time; a gateway that does not even say that it is there gives none.
+  const looking = setInterval(() => void answersAt(socketPath).then((it) => it || stuck.abort()), ALIVE)
   const headers = { host: 'localhost', 'content-length': Buffer.byteLength(body) }
   const { status, answer } = await new Promise<{ status: number; answer: Buffer }>((resolve, reject) => {
     const asked = request(
@@ -55,9 +58,11 @@ export async function askForBytes(
     )
     asked.on('error', reject)
     asked.end(body)
-  }).catch((error: unknown) => {
-    throw unanswered(error, signal, otherwise)
   })
+    .catch((error: unknown) => {
+      throw unanswered(error, signal, otherwise)
+    })
+    .finally(() => clearInterval(looking))
   if (status >= 200 && status < 300) return answer
   throw faultFrom(parse(answer.toString('utf8')), `the gateway answered ${status}`)
 }
@@ -96,6 +101,23 @@ export async function gatewayFollows(active: Snapshot, signal: AbortSignal): Pro
 
 /** Milliseconds; a gateway that is there answers at once, unless the machine is very busy. */
 const PATIENCE = 10_000
+/** Milliseconds after which it is asked whether it is there at all, and for which that may take. */
+const ALIVE = 4_000
+
+/** Whether something answers at all: a process that was stopped takes connections, and nothing more. */
+function answersAt(socketPath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const asked = request({ socketPath, path: '/healthz', headers: { host: 'localhost' }, timeout: ALIVE })
+    asked.on('response', (response) => {
+      response.resume()
+      resolve(true)
+    })
+    asked.on('timeout', () => asked.destroy())
+    asked.on('error', () => resolve(false))
+    asked.end()
+  })
+}
+
 const STUCK: ReadonlySet<Code> = new Set<Code>(['CALL_CANCELLED', 'CALL_TIMEOUT'])
 
 function unanswered(error: unknown, signal: AbortSignal, otherwise: string | undefined): unknown {
@@ -103,7 +125,7 @@ function unanswered(error: unknown, signal: AbortSignal, otherwise: string | und
   if (signal.aborted) return new Fault('CALL_CANCELLED', 'interrupted')
   if (error.name === 'AbortError')
     return new Fault('CALL_TIMEOUT', 'the gateway did not answer in time', {
-      hint: 'try again; if it is stuck, stop it and start it anew: busbar up',
+      hint: 'try again; if it is stopped or stuck, end that process and start it anew: busbar up',
     })
   const code = 'code' in error ? error.code : undefined
   if (code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'ENOTSOCK')

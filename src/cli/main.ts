@@ -47,7 +47,12 @@ async function run(argv: readonly string[], interrupt: Interrupt): Promise<numbe
     return EXIT.ok
   }
   const { Session } = await import('./session.ts')
-  await spec.run(new Session(options, interrupt, COMMANDS), words, options)
+  const session = new Session(options, interrupt, COMMANDS)
+  try {
+    await spec.run(session, words, options)
+  } catch (error) {
+    throw session.explained(error)
+  }
   return process.exitCode === undefined ? EXIT.ok : Number(process.exitCode)
 }
 

@@ -8,11 +8,15 @@ import { Fault } from '../base/fault.ts'
 import { gatewaySocket, type Places } from '../base/places.ts'
 import { isRecord } from '../base/record.ts'
 import type { Snapshot } from '../config/snapshot.ts'
+import { OWN_ERROR } from '../gateway/faults.ts'
 import { LINES } from '../gateway/lines-upgrade.ts'
+import { STOPPING } from '../gateway/refuse.ts'
 import { messagesIn } from '../wire/batch.ts'
+import { withoutMark } from '../wire/byte-mark.ts'
+import { requestIdOfCut } from '../wire/ends.ts'
 import { type Id, idText } from '../wire/id.ts'
 import { LineReader } from '../wire/lines.ts'
-import { memberValue, type RequestMessage, readMessage } from '../wire/message.ts'
+import { errorOf, memberValue, type ReplyMessage, type RequestMessage, readMessage } from '../wire/message.ts'
 
 const LARGEST = 16 * 1024 * 1024
 /** Milliseconds for which a gateway that went away is waited for, and between two tries. */
@@ -43,7 +47,8 @@ const GREETING = 'busbar-greeting'
 
 class Relay {
   readonly #options: RelayOptions
-  readonly #underWay = new Set<Id>()
+  /** By id, as they came: one that was not begun is made again. */
+  readonly #underWay = new Map<Id, Buffer>()
   /** How the client introduced itself. */
   #greeting: Buffer[] = []
   /** What it asked for once and for all: how much it wants to hear, and of which resources. */
@@ -64,10 +69,14 @@ class Relay {
       this.#socket?.end()
     }
     const reader = new LineReader(LARGEST, {
-      line: (line) => this.#fromClient(line),
-      oversized: (size) => this.#answer(null, `a message of ${size} bytes is too large`, 'MESSAGE_TOO_LARGE'),
+      line: (line) => this.#fromClient(withoutMark(line)),
+      oversized: (size, head, tail) => {
+        const id = requestIdOfCut(withoutMark(head), tail) ?? null
+        this.#answer(id, `a message of ${size} bytes is too large`, 'MESSAGE_TOO_LARGE')
+      },
     })
     input.on('data', (chunk: Buffer) => reader.push(chunk))
+    input.once('end', () => reader.end())
     for (const event of ['end', 'close', 'error']) input.once(event, finish)
     for (const event of ['close', 'error']) output.once(event, finish)
     signal.addEventListener('abort', finish, { once: true })
@@ -75,6 +84,8 @@ class Relay {
     try {
       for (let first = true; !this.#done; first = false) await this.#talk(await this.#connect(first), first)
     } finally {
+      for (const id of this.#waiting.flatMap(requestsIn))
+        this.#answer(id, 'there is no gateway any more; this was not begun', 'GATEWAY_ABSENT')
       input.destroy()
       this.#socket?.destroy()
     }
@@ -92,10 +103,16 @@ class Relay {
     if (this.#done) socket.end()
     const reader = new LineReader(Number.POSITIVE_INFINITY, {
       line: (line) => {
-        for (const message of messagesIn(line).map(readMessage)) {
+        const messages = messagesIn(line).map(readMessage)
+        for (const message of messages) {
           if (message.kind !== 'result' && message.kind !== 'error') continue
           if (message.id === GREETING) return
+          const asked = this.#underWay.get(message.id)
           this.#underWay.delete(message.id)
+          if (asked && !this.#done && messages.length === 1 && isStopping(message)) {
+            this.#waiting.push(asked)
+            return
+          }
         }
         send(output, line)
       },
@@ -110,7 +127,7 @@ class Relay {
     this.#socket = undefined
     if (this.#done) return
     note('the gateway went away; waiting for it')
-    for (const id of this.#underWay)
+    for (const id of this.#underWay.keys())
       this.#answer(id, 'the gateway went away; whether this was done is not known', 'CONNECTION_LOST')
     this.#underWay.clear()
   }
@@ -129,12 +146,21 @@ class Relay {
   }
 
   #fromClient(line: Buffer): void {
+    if (line.length === 0) return
     const message = readMessage(line)
     if (message.kind === 'request' && message.method === 'initialize') this.#greeting = [underGreeting(line)]
     else if (message.kind === 'notification' && message.method === 'notifications/initialized')
       this.#greeting.push(Buffer.from(line))
+    else if (message.kind === 'notification' && message.method === 'notifications/cancelled')
+      this.#forget(memberValue(message, 'params'))
     else if (message.kind === 'request') this.#remember(message, line)
     this.#toGateway(line)
+  }
+
+  /** What is cancelled while it waits is not made. */
+  #forget(params: unknown): void {
+    const id = isRecord(params) ? params['requestId'] : undefined
+    this.#waiting = this.#waiting.filter((line) => !requestsIn(line).some((one) => one === id))
   }
 
   #remember(message: RequestMessage, line: Buffer): void {
@@ -153,8 +179,11 @@ class Relay {
       this.#waiting.push(Buffer.from(line))
       return
     }
-    for (const message of messagesIn(line).map(readMessage))
-      if (message.kind === 'request') this.#underWay.add(message.id)
+    for (const one of messagesIn(line)) {
+      const message = readMessage(one)
+      // A copy here, too.
+      if (message.kind === 'request') this.#underWay.set(message.id, Buffer.from(one))
+    }
     send(this.#socket, line)
   }
 
@@ -201,8 +230,25 @@ function upgrade({ places, token, server, signal, waiting }: RelayOptions): Prom
   })
 }
 
+/** The ids of the requests on a line. */
+function requestsIn(line: Buffer): Id[] {
+  return messagesIn(line)
+    .map(readMessage)
+    .flatMap((message) => (message.kind === 'request' ? [message.id] : []))
+}
+
+/** Whether the gateway began nothing, because it goes: as it says so, because servers give errors of their own. */
+function isStopping(message: ReplyMessage): boolean {
+  if (message.kind !== 'error') return false
+  const { code, message: reason, data } = errorOf(message)
+  const isOurs = code === OWN_ERROR && reason === STOPPING.reason
+  return isOurs && isRecord(data) && data['code'] === 'CLOSED' && data['retryAfter'] === STOPPING.retryAfter
+}
+
 function refusal(status: number | undefined, waiting: Snapshot['waiting']): Fault {
   if (status === 401) return badToken(waiting)
+  if (status === 503)
+    return new Fault('GATEWAY_ABSENT', 'the gateway is stopping', { hint: 'start one: busbar up' })
   return new Fault('GATEWAY_BUSY', `the gateway answered ${status}`, {
     hint: 'is it of the same version? restart it: busbar up',
   })

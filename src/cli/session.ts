@@ -1,6 +1,6 @@
 // What every command starts from: the global options, the output, and the configuration read once.
 
-import { Fault } from '../base/fault.ts'
+import { type Code, Fault } from '../base/fault.ts'
 import { effective } from '../config/effective.ts'
 import { graveProblems } from '../config/grave.ts'
 import { errorsOf, type LoadOptions, loadConfig } from '../config/load.ts'
@@ -9,6 +9,7 @@ import type { Snapshot } from '../config/snapshot.ts'
 import { missingWarnings } from '../config/status.ts'
 import { recordTrust, type Subject, trustSubjects } from '../config/trust.ts'
 import type { Entry } from './commands.ts'
+import { nearPath } from './describe.ts'
 import type { Interrupt } from './interrupt.ts'
 import { Output } from './output.ts'
 
@@ -36,6 +37,8 @@ export class Session {
   readonly commands: readonly Entry[]
 
   readonly #interrupt: Interrupt
+  /** Files that were read last and are broken. */
+  #broken: readonly string[] = []
 
   constructor(options: GlobalOptions, interrupt: Interrupt, commands: readonly Entry[]) {
     this.options = options
@@ -57,6 +60,7 @@ export class Session {
   /** Reads the configuration and says, once, what a person should know about it. */
   async load(say: { warnings?: boolean } = {}): Promise<Loaded> {
     const snapshot = await loadConfig(this.loadOptions)
+    this.#note(snapshot)
     let subjects = this.subjects(snapshot)
     if (this.options.trust) {
       await recordTrust(
@@ -75,8 +79,21 @@ export class Session {
   /** The configuration before an edit. */
   async snapshot(): Promise<Snapshot> {
     const snapshot = await loadConfig(this.loadOptions)
+    this.#note(snapshot)
     if (!snapshot.config.enabled) this.out.warn(offNotice(snapshot))
     return snapshot
+  }
+
+  /** Where a file cannot be read nobody can say that something is not there; anything else as it is. */
+  explained(error: unknown): unknown {
+    const [file] = this.#broken
+    if (!(error instanceof Fault) || file === undefined || !MISSING.has(error.code)) return error
+    const message = `${error.message} in what can be read; ${nearPath(file)} cannot`
+    return new Fault(error.code, message, { hint: 'run: busbar config check', cause: error })
+  }
+
+  #note({ looked }: Snapshot): void {
+    this.#broken = looked.flatMap(({ file, state }) => (state === 'broken' ? [file] : []))
   }
 
   /** A trust file that cannot be relied on means that nothing is trusted; the rest goes on. */
@@ -90,6 +107,8 @@ export class Session {
     }
   }
 }
+
+const MISSING: ReadonlySet<Code> = new Set<Code>(['AGENT_UNKNOWN', 'SERVER_UNKNOWN'])
 
 /** Ends the command with exit 1 when the configuration has errors; what could be shown has been shown. */
 export function failOnErrors(snapshot: Snapshot): void {

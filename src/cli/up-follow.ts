@@ -4,12 +4,14 @@ import { watch } from 'node:fs'
 import type { Places } from '../base/places.ts'
 import { effective } from '../config/effective.ts'
 import { graveProblems } from '../config/grave.ts'
-import { keepTrusted } from '../config/last-trusted.ts'
+import { keepTrusted, withoutThoseOff } from '../config/last-trusted.ts'
 import { type Problem, problemLine } from '../config/problem.ts'
 import type { GatewaySettings } from '../config/schema-gateway.ts'
 import type { Snapshot } from '../config/snapshot.ts'
-import { TRUST_FILE } from '../config/trust.ts'
+import { configDigest } from '../config/snapshot-digest.ts'
+import { type Subject, TRUST_FILE } from '../config/trust.ts'
 import { watchConfig } from '../config/watch.ts'
+import type { Standing } from '../gateway/api-types.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { Hub } from '../hub.ts'
 import type { Session } from './session.ts'
@@ -22,6 +24,13 @@ export interface Telling {
   note(text: string): void
 }
 
+/** A gateway that follows its configuration. */
+export interface Following {
+  /** Looks at the files now, takes over what they say, and tells how they stand. */
+  look(): Promise<Standing>
+  close(): void
+}
+
 export async function follow(
   session: Session,
   hub: Hub,
@@ -29,44 +38,92 @@ export async function follow(
   /** What of the configuration a flag has replaced, so that a change of it says nothing. */
   flags: { readonly host?: string | undefined; readonly port?: number | undefined },
   { warn, note }: Telling,
-): Promise<{ close(): void }> {
+): Promise<Following> {
   let patience: NodeJS.Timeout | undefined
   const began = hub.snapshot.config.gateway
   let restart = ''
+  /** What was taken over last, and why it was not, if so. */
+  let taken: { readonly snapshot: Snapshot; readonly subjects: readonly Subject[] } | undefined
+  let fault: readonly string[] = []
+  /** How often something was taken over, or tried to be. */
+  let takes = 0
+  let closed = false
+  const waiting: (() => void)[] = []
   const config = await watchConfig(session.loadOptions, (event) => {
     if (event.kind === 'applied') consider(event.snapshot)
-    else refuse(event.problems)
+    else tellRefused(event.problems)
   })
+  const read = { snapshot: config.current, subjects: session.subjects(config.current) }
+  // Somebody may have written between the reading that it started with and the watching.
+  if (configDigest(effective(read.snapshot, read.subjects)) === configDigest(hub.snapshot)) taken = read
+  else consider(read.snapshot)
   const trust = watchTrust(hub.places, () => consider(config.current))
   return {
+    look: async () => {
+      const before = takes
+      await config.look()
+      // What is trusted may be something else, and what was taken over the same.
+      if (takes === before) consider(config.current)
+      if (patience !== undefined) await new Promise<void>((resolve) => waiting.push(resolve))
+      return {
+        files: config.files,
+        refused: [...config.refused.map(problemLine), ...fault],
+        untrusted: (taken?.subjects ?? [])
+          .filter(({ state }) => state !== 'trusted')
+          .map(({ kind, name, file }) => ({ kind, name, file })),
+      }
+    },
     close: () => {
-      clearTimeout(patience)
+      closed = true
+      settle()
       config.close()
       trust()
     },
   }
 
-  function refuse(problems: readonly Problem[]): void {
+  /** Nothing is waited for any more. */
+  function settle(): void {
+    clearTimeout(patience)
+    patience = undefined
+    for (const go of waiting.splice(0)) go()
+  }
+
+  function tellRefused(problems: readonly Problem[]): void {
     warn('the change was refused; the last good configuration stays:')
     for (const problem of problems) warn(problemLine(problem))
   }
 
   /** A command of ours writes a file, and that it is trusted; whichever is heard of first, nothing may stop in between. */
   function consider(snapshot: Snapshot): void {
+    if (closed) return
+    const subjects = session.subjects(snapshot)
+    const known = new Set(taken?.subjects.filter(({ state }) => state !== 'trusted').map(({ key }) => key))
+    // What was not in force before does not stop either.
+    const isClear = subjects.every(({ state, key }) => state === 'trusted' || known.has(key))
     clearTimeout(patience)
-    if (session.subjects(snapshot).every(({ state }) => state === 'trusted')) take(snapshot)
+    if (isClear) take(snapshot)
     else patience = setTimeout(() => take(config.current), PATIENCE)
   }
 
   function take(snapshot: Snapshot): void {
-    clearTimeout(patience)
+    takes += 1
+    const subjects = session.subjects(snapshot)
+    const isNew = taken?.snapshot !== snapshot || !isSame(statesOf(taken.subjects), statesOf(subjects))
+    if (isNew || fault.length > 0) {
+      fault = takeNew(snapshot, subjects)
+      taken = { snapshot, subjects }
+    }
+    settle()
+  }
+
+  /** Tells why it was refused, if so. */
+  function takeNew(snapshot: Snapshot, subjects: readonly Subject[]): readonly string[] {
     // What was harmless while nobody trusted its file may not be so any more.
     const grave = graveProblems(snapshot)
     if (grave.length > 0) {
-      refuse(grave)
-      return
+      tellRefused(grave)
+      return grave.map(problemLine)
     }
-    const subjects = session.subjects(snapshot)
     const before = { snapshot: hub.snapshot, subjects: session.subjects(hub.snapshot) }
     const kept = keepTrusted({ snapshot, subjects }, before)
     const open = subjects.filter(({ state }) => state !== 'trusted').map(({ name }) => name)
@@ -76,12 +133,18 @@ export async function follow(
     // Settings that are not trusted are not there, which does not mean that somebody changed them back.
     const isWhole = subjects.every(({ kind, state }) => kind !== 'settings' || state === 'trusted')
     const trusted = kept.files.length === 0 ? subjects : session.subjects(kept.snapshot)
-    void takeOver(effective(kept.snapshot, trusted), isWhole).catch((error: unknown) =>
-      warn(`the change was refused: ${error instanceof Error ? error.message : error}`),
-    )
+    try {
+      const active = effective(kept.snapshot, trusted)
+      takeOver(kept.files.length === 0 ? active : withoutThoseOff(active, snapshot), isWhole)
+      return []
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      warn(`the change was refused: ${reason}`)
+      return [reason]
+    }
   }
 
-  async function takeOver(active: Snapshot, isWhole: boolean): Promise<void> {
+  function takeOver(active: Snapshot, isWhole: boolean): void {
     const before = hub.snapshot.config.gateway
     // First the tokens, because two agents with one token make the whole change void.
     gateway.update(active)
@@ -132,6 +195,10 @@ export function needRestart(
 }
 
 // --- internal ---
+
+function statesOf(subjects: readonly Subject[]): object {
+  return subjects.map(({ key, state, changed }) => [key, state, changed])
+}
 
 /** Node is told these when a server is made. */
 const FIXED_LIMITS: ReadonlySet<string> = new Set(['headers', 'receive'])

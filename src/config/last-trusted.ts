@@ -36,6 +36,20 @@ export function keepTrusted(now: Judged, before: Judged): { snapshot: Snapshot; 
   return { snapshot: { ...assemble({ ...now.snapshot, layers }, []), problems }, files }
 }
 
+/** An agent that is switched off needs nobody's trust to be: what may be acted on, without those that are off as written now. */
+export function withoutThoseOff(active: Snapshot, now: Snapshot): Snapshot {
+  const { agents } = active.config
+  const off = Object.keys(agents).filter((name) => now.config.agents[name]?.enabled === false)
+  if (off.every((name) => agents[name]?.enabled === false)) return active
+  const isOn = (id: string) => !off.some((name) => id === name || id.startsWith(`${name}/`))
+  const left = Object.fromEntries(Object.entries(agents).filter(([name]) => isOn(name)))
+  return {
+    ...active,
+    config: { ...active.config, agents: left },
+    assignments: active.assignments.filter(({ id }) => isOn(id)),
+  }
+}
+
 // --- internal ---
 
 function stateOf(subjects: readonly Subject[], file: string): Subject['state'] | undefined {

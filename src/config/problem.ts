@@ -67,13 +67,17 @@ export function valueText(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 77)}…` : text
 }
 
-/** One fault for all errors of a configuration. */
-export function configFault(errors: readonly Problem[]): Fault {
+/** One fault for all errors of a configuration. `whole`: each has its line in the message, for who sees nothing else. */
+export function configFault(
+  errors: readonly Problem[],
+  { whole = false, hint }: { readonly whole?: boolean; readonly hint?: string } = {},
+): Fault {
   const [first] = errors
   const rest = errors.length - 1
-  const message = first ? problemLine(first) : 'the configuration has problems'
-  return new Fault('CONFIG_INVALID', rest > 0 ? `${message} (and ${rest} more)` : message, {
-    hint: first?.hint ?? 'run: busbar config check',
+  const one = first ? problemLine(first) : 'the configuration has problems'
+  const all = `the configuration has ${errors.length} errors:${errors.map((it) => `\n- ${problemLine(it)}`).join('')}`
+  return new Fault('CONFIG_INVALID', rest <= 0 ? one : whole ? all : `${one} (and ${rest} more)`, {
+    hint: hint ?? first?.hint ?? 'run: busbar config check',
     server: first?.server,
     details: { problems: errors },
   })

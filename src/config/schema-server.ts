@@ -4,6 +4,7 @@ import * as z from 'zod/mini'
 import {
   about,
   approvalPreset,
+  deadline,
   duration,
   glob,
   NAME,
@@ -97,9 +98,9 @@ const tools = z.strictObject({
 })
 
 const timeouts = z.strictObject({
-  connect: about('Until it must have answered the first time.', z._default(duration, 10_000)),
-  call: about('Until a call must have made progress.', z._default(duration, 60_000)),
-  total: about('Until a call must have ended, progress or not.', z._default(duration, 600_000)),
+  connect: about('Until it must have answered the first time.', z._default(deadline, 10_000)),
+  call: about('Until a call must have made progress.', z._default(deadline, 60_000)),
+  total: about('Until a call must have ended, progress or not.', z._default(deadline, 600_000)),
   health: about('How often it is asked whether it is well; 0 never.', z._default(duration, 5_000)),
 })
 

@@ -20,6 +20,11 @@ export function about<T extends z.core.$ZodType>(text: string, schema: T): T {
   return own
 }
 
+function milliseconds(value: number | string): number {
+  const [, amount, unit] = DURATION.exec(String(value)) ?? []
+  return typeof value === 'number' ? value : Number(amount) * (UNIT_MS[unit ?? ''] ?? 1)
+}
+
 const DURATION_TEXT = 'expected a duration such as 500ms, 10s or 2m'
 /** `10s`, `500ms`, `2m`, `1h`, or milliseconds as a number; milliseconds after parsing. */
 export const duration = z.pipe(
@@ -27,10 +32,25 @@ export const duration = z.pipe(
     [z.number().check(z.nonnegative()), z.string().check(z.regex(DURATION, { error: DURATION_TEXT }))],
     { error: DURATION_TEXT },
   ),
-  z.transform((value: number | string) => {
-    const [, amount, unit] = DURATION.exec(String(value)) ?? []
-    return typeof value === 'number' ? value : Number(amount) * (UNIT_MS[unit ?? ''] ?? 1)
-  }),
+  z.transform(milliseconds),
+)
+
+const DEADLINE_TEXT = 'expected a duration above 0, such as 500ms, 10s or 2m'
+/** The same where zero would mean "at once", and nothing could ever be in time. */
+export const deadline = z.pipe(
+  z.union(
+    [
+      z.number().check(z.positive()),
+      z
+        .string()
+        .check(
+          z.regex(DURATION, { error: DURATION_TEXT, abort: true }),
+          z.regex(/[1-9]/, { error: DEADLINE_TEXT }),
+        ),
+    ],
+    { error: DURATION_TEXT },
+  ),
+  z.transform(milliseconds),
 )
 
 const UNIT_BYTES: Record<string, number> = { B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 }

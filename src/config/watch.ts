@@ -19,6 +19,12 @@ export type ConfigEvent =
 export interface ConfigWatch {
   /** The last good configuration. */
   readonly current: Snapshot
+  /** Why the files are not in force as they are now; empty when they are. */
+  readonly refused: readonly Problem[]
+  /** What is looked at, also where nothing is yet. */
+  readonly files: readonly string[]
+  /** Reads the files at once, for somebody who knows that they changed; `listen` is told as ever. */
+  readonly look: () => Promise<void>
   readonly close: () => void
 }
 
@@ -41,12 +47,16 @@ export async function watchConfig(
   let stamps = stampsOf(files)
   let timer: NodeJS.Timeout | undefined
   let closed = false
+  let refused: readonly Problem[] = []
+  /** What went wrong when it was looked last. */
+  let thrown: readonly Problem[] = []
   let checking = Promise.resolve()
   const folders = new Map<string, FSWatcher>()
   /** What matters in each folder: a file, or the folder on the way to it that is not there yet. */
   let names = stepsTowards(files)
 
   const check = async () => {
+    thrown = []
     const next = await loadConfig(options)
     if (closed) return
     files = filesOf(next)
@@ -55,9 +65,9 @@ export async function watchConfig(
     const content = contentOf(next)
     if (content === seen) return
     seen = content
-    const problems = [...vanished(current, next), ...newErrors(current, next)]
-    if (problems.length > 0) {
-      listen({ kind: 'refused', problems })
+    refused = [...vanished(current, next), ...newErrors(current, next)]
+    if (refused.length > 0) {
+      listen({ kind: 'refused', problems: refused })
       return
     }
     const diff = diffServers(withSecrets(current), withSecrets(next))
@@ -66,6 +76,14 @@ export async function watchConfig(
     // A refused edit that was undone leaves nothing to apply.
     if (!back) listen({ kind: 'applied', snapshot: next, diff })
   }
+  // One check after the other, so that an older reading never replaces a newer one.
+  const look = () => {
+    checking = checking.then(check).catch((error: unknown) => {
+      thrown = [{ severity: 'error', message: String(error) }]
+      listen({ kind: 'refused', problems: thrown })
+    })
+    return checking
+  }
   let waitingSince: number | undefined
   const schedule = () => {
     const now = performance.now()
@@ -73,13 +91,10 @@ export async function watchConfig(
     // Somebody who writes all the time must not keep an edit from being seen.
     if (timer !== undefined && now - waitingSince > 10 * debounceMs) return
     clearTimeout(timer)
-    // One check after the other, so that an older reading never replaces a newer one.
     timer = setTimeout(() => {
       timer = undefined
       waitingSince = undefined
-      checking = checking.then(check).catch((error: unknown) => {
-        listen({ kind: 'refused', problems: [{ severity: 'error', message: String(error) }] })
-      })
+      void look()
     }, debounceMs)
   }
   const watchFolders = () => {
@@ -118,6 +133,13 @@ export async function watchConfig(
     get current() {
       return current
     },
+    get refused() {
+      return [...refused, ...thrown]
+    },
+    get files() {
+      return files
+    },
+    look,
     close: () => {
       closed = true
       clearInterval(poll)

@@ -55,6 +55,25 @@ export class Addressees {
     return meant
   }
 
+  /**
+   * The requests that wait for the answer to a question: the one of its stream or its task, else all that are under way for
+   * whom it is meant, because nobody can tell which of them it belongs to.
+   */
+  waiting(message: RequestMessage, stream: number | undefined, meant: Meant): readonly Pending[] {
+    if (stream !== undefined) {
+      const pending = this.#pending.get(stream)
+      return pending ? [pending] : []
+    }
+    const task = relatedTask(message)
+    return this.#pending
+      .values()
+      .filter(({ ask }) =>
+        task === undefined
+          ? ASKING_METHODS.has(ask.method) && (isDoubt(meant) || ask.asker === meant)
+          : taskIn(ask) === task,
+      )
+  }
+
   /** Whom a remark is for, that says nothing of a request. */
   ofRemark(): Meant {
     const callers = this.#callers()

@@ -2,19 +2,24 @@
 
 import { Fault } from '../base/fault.ts'
 import type { Stop } from '../base/stop.ts'
+import { offTheClock, type Stopwatch } from '../base/stopwatch.ts'
 import { pause } from './pause.ts'
 
 const MAX_RETRIES = 2
 
-/** Asks again, a few times, when the server wants that. */
-export async function patiently<T>(ask: () => Promise<T>, signal: Stop | undefined): Promise<T> {
+/** Asks again, a few times, when the server wants that. Until then it does not work for us, as `clock` shows. */
+export async function patiently<T>(
+  ask: () => Promise<T>,
+  signal: Stop | undefined,
+  clock?: Stopwatch,
+): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
       return await ask()
     } catch (error) {
       const wait = retryAfter(error)
       if (wait === undefined || attempt === MAX_RETRIES) throw error
-      await pause(wait, signal)
+      await offTheClock(clock, pause(wait, signal))
     }
   }
 }

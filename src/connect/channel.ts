@@ -2,6 +2,7 @@
 
 import { Fault } from '../base/fault.ts'
 import { Numbered } from '../base/numbered.ts'
+import type { Stopwatch } from '../base/stopwatch.ts'
 import { idOfCut } from '../wire/ends.ts'
 import { ASKING_METHODS } from '../wire/era.ts'
 import { idText } from '../wire/id.ts'
@@ -122,8 +123,11 @@ export class Channel implements TransportEvents {
   }
 
   get diagnosis(): Diagnosis {
-    const { stderr, ...rest } = this.#transport?.diagnosis() ?? {}
-    return { ...rest, ...(stderr === undefined ? {} : { stderr: this.#scrub(stderr) }) }
+    return this.#transport?.diagnosis() ?? {}
+  }
+
+  get pid(): number | undefined {
+    return this.#transport?.pid
   }
 
   agree(agreement: { readonly modern: boolean; readonly version: string }): void {
@@ -137,8 +141,8 @@ export class Channel implements TransportEvents {
   }
 
   /** Sends a request. Resolves to its answer, be it a result or an error; what prevents an answer is thrown. */
-  request(ask: Ask, id: number = this.#nextId++): Promise<ReplyMessage> {
-    return new Promise((answered, failed) => this.send(ask, { answered, failed }, id))
+  request(ask: Ask, id: number = this.#nextId++, clock?: Stopwatch): Promise<ReplyMessage> {
+    return new Promise((answered, failed) => this.send(ask, { answered, failed, clock }, id))
   }
 
   /** The same for whom a promise is one too many. Tells at once when it cannot be sent. */
@@ -260,9 +264,15 @@ export class Channel implements TransportEvents {
     const message = shortened(
       this.#scrub(server === undefined ? `${this.#server}: ${fault.message}` : fault.message),
     )
-    const stderr = details?.['stderr']
-    const clean = typeof stderr === 'string' ? { ...details, stderr: this.#scrub(stderr) } : details
-    return new Fault(code, message, { hint, details: clean, server: this.#server })
+    return new Fault(code, message, { hint, details: this.#clean(details), server: this.#server })
+  }
+
+  /** What a transport was told goes along with its fault: headers, addresses, what a process wrote. */
+  #clean(details: Fault['details']): Fault['details'] {
+    if (details === undefined) return undefined
+    return Object.fromEntries(
+      Object.entries(details).map(([name, it]) => [name, typeof it === 'string' ? this.#scrub(it) : it]),
+    )
   }
 
   #answer(message: ReplyMessage, stream: number | undefined): void {

@@ -13,6 +13,7 @@ import { DRAIN, Gate } from './gate.ts'
 import { Health } from './health.ts'
 import { type InstancePool, poolOf } from './instance-pool.ts'
 import { Link, type LinkOptions } from './link.ts'
+import { linkOptions } from './link-options.ts'
 import { keepListening } from './listen.ts'
 import type { Memory } from './memory.ts'
 import { OlderLink } from './older.ts'
@@ -27,6 +28,7 @@ import {
   isOffered,
   linkOf,
   offFault,
+  RESTART,
   refusalIn,
   type State,
   tokenOf,
@@ -41,7 +43,7 @@ export class Connection {
   readonly instances: InstancePool | undefined
   readonly #list: ToolList
   readonly #events: ConnectionEvents
-  readonly #journal = new Journal()
+  readonly #journal: Journal
   readonly #refresh: Refreshes
   readonly #health: Health
   #state: State = { kind: 'idle' }
@@ -65,13 +67,8 @@ export class Connection {
     this.#ending = new Ending(after)
     this.#events = events
     this.gate = new Gate(plan.name, plan.limits)
-    this.#list = new ToolList({
-      server: plan.name,
-      identity: plan.identity,
-      memory,
-      deadline: plan.deadline,
-      complain: (text) => this.#journal.error(text),
-    })
+    this.#journal = new Journal(plan.secrets.scrub)
+    this.#list = new ToolList({ plan, memory, complain: (text) => this.#journal.error(text) })
     this.#older = new OlderLink(plan.name, () => this.#linkOptions(this.#stop.signal))
     this.#refresh = new Refreshes(async (list) => {
       if (list === 'tools') await this.#fetchTools()
@@ -152,8 +149,8 @@ export class Connection {
     await this.#refresh.now('tools', isKnownOld)
   }
 
-  /** Fires when it is stopped. */
-  get stopping(): Stop {
+  /** Fires when it is stopped; with `RESTART` as the reason when only to be started anew. */
+  get stopping(): AbortSignal {
     return this.#stop.signal
   }
 
@@ -169,8 +166,14 @@ export class Connection {
     if (state.kind === 'connected') return state.link
     const refused = refusalIn(state, tokenOf(this.plan), isOpen(this.#failures))
     if (refused) throw refused
+    const { stopping } = this
     const attempt = this.#attempt ?? this.#start(0)
-    return await (signal === undefined ? attempt : abortable(attempt, signal, this.name))
+    try {
+      return await (signal === undefined ? attempt : abortable(attempt, signal, this.name))
+    } catch (error) {
+      if (stopping.reason !== RESTART || signal?.aborted) throw error
+      return await this.ready(signal)
+    }
   }
 
   /** Starts it if it is not up. Does not throw: what goes wrong is in its status. */
@@ -178,7 +181,7 @@ export class Connection {
     const { kind } = this.#state
     if (kind === 'idle' || kind === 'waiting' || kind === 'needs-auth') {
       this.#failures = { count: 0, hopeless: false }
-      if (kind !== 'idle') await this.disconnect()
+      if (kind !== 'idle') await this.disconnect(0, RESTART)
       await this.#start(0).catch(() => undefined)
     } else await this.#attempt?.catch(() => undefined)
   }
@@ -189,18 +192,18 @@ export class Connection {
       await this.#attempt?.catch(() => undefined)
   }
 
-  /** Stops it; the next call starts it again. `drain`: see `#end`. */
-  async disconnect(drain = 0): Promise<void> {
+  /** Stops it; the next call starts it again, and with `RESTART` those that wait for it already. `drain`: see `#end`. */
+  async disconnect(drain = 0, why?: typeof RESTART): Promise<void> {
     const { kind } = this.#state
     if (kind === 'disabled' || kind === 'closed' || kind === 'unusable') return
-    await this.#end({ kind: 'idle' }, drain)
+    await this.#end({ kind: 'idle' }, drain, why)
   }
 
   /** Stops it and starts it again, after calls that are under way have finished, within bounds. */
   async reconnect(): Promise<void> {
     if (this.#state.kind === 'disabled') throw this.#off()
     await this.gate.drained(DRAIN)
-    await this.disconnect()
+    await this.disconnect(0, RESTART)
     await this.connect()
   }
 
@@ -282,23 +285,13 @@ export class Connection {
     }
   }
 
-  async #linkOptions(signal: AbortSignal): Promise<LinkOptions> {
-    const { plan } = this
-    return {
-      ...(await plan.link(plan.account)),
-      server: plan.name,
-      expected: plan.era ?? this.#list.expected,
-      // A package that has to be fetched first takes its time, once.
-      deadline: this.#list.remembered === undefined ? plan.firstDeadline : plan.deadline,
-      limit: plan.limits.message,
-      signal,
-      events: {
-        changed: (list) => this.#refresh.ask(list),
-        notification: (message) => this.#events.notification(this, message),
-        oddity: (text) => this.#journal.oddity(text),
-        closed: (fault) => this.#lost(fault, signal),
-      },
-    }
+  #linkOptions(signal: AbortSignal): Promise<LinkOptions> {
+    return linkOptions(this.plan, this.#list, signal, {
+      changed: (list) => this.#refresh.ask(list),
+      notification: (message) => this.#events.notification(this, message),
+      oddity: (text) => this.#journal.oddity(text),
+      closed: (fault) => this.#lost(fault, signal),
+    })
   }
 
   /** The tools come first: whoever waits for the connection may list right away. */
@@ -357,7 +350,7 @@ export class Connection {
   #fail(error: unknown, signal: AbortSignal): Fault {
     // Whoever waits for it has cancelled nothing: it was stopped.
     if (signal.aborted) return this.#off()
-    const fault = faultOf(error, this.name)
+    const fault = this.plan.secrets.clean(faultOf(error, this.name))
     this.#attempt = undefined
     this.#journal.error(fault.message)
     if (fault.code === 'AUTH_REQUIRED')
@@ -374,11 +367,11 @@ export class Connection {
   }
 
   /** `drain`: milliseconds that calls under way have to finish; no new one begins meanwhile. */
-  async #end(next: State, drain = 0): Promise<void> {
+  async #end(next: State, drain = 0, why?: typeof RESTART): Promise<void> {
     const link = linkOf(this.#state)
     const [stop, attempt] = [this.#stop, this.#attempt]
     const drained = link && drain > 0 ? this.gate.drained(drain) : undefined
-    if (!drained) stop.abort()
+    if (!drained) stop.abort(why)
     this.#stop = new AbortController()
     this.#attempt = undefined
     this.gate.clear(this.#off())
@@ -387,7 +380,8 @@ export class Connection {
     const close = () => Promise.all([stop.abort(), link?.close(), this.#older.close()])
     const closed = drained ? drained.then(close) : close()
     // An attempt ends what it has opened by itself.
-    this.#ending.add(Promise.allSettled([closed, this.instances?.endAll(this.#off(), drain), attempt]))
+    const instances = why ? this.instances?.restartAll() : this.instances?.endAll(this.#off(), drain)
+    this.#ending.add(Promise.allSettled([closed, instances, attempt]))
     await this.#ending.gone()
   }
 

@@ -5,6 +5,7 @@ import { isRecord } from '../base/record.ts'
 import type { Era } from '../wire/era.ts'
 import { errorOf, memberValue, type ReplyMessage } from '../wire/message.ts'
 import { paramHeaders } from '../wire/param-headers.ts'
+import type { OwnSecrets } from './own-secrets.ts'
 
 /** A tool as its server describes it. Members that Busbar does not know are kept. */
 export interface Tool {
@@ -81,7 +82,11 @@ export async function listAll(
 }
 
 /** The tools of a list that can be offered, in their order. */
-export function readTools(list: List, era: Era): { tools: Tool[]; complaints: string[] } {
+export function readTools(
+  list: List,
+  era: Era,
+  secrets?: Pick<OwnSecrets, 'scrubName'>,
+): { tools: Tool[]; complaints: string[] } {
   const complaints: string[] = []
   const twice = new Set<string>()
   const tools = new Map<string, Tool>()
@@ -89,6 +94,13 @@ export function readTools(list: List, era: Era): { tools: Tool[]; complaints: st
     const name = isRecord(item) ? item['name'] : undefined
     if (!isRecord(item) || typeof name !== 'string' || name === '') {
       complaints.push('a tool without a name is left out')
+      continue
+    }
+    // It would stand in every record of a call.
+    if (secrets !== undefined && secrets.scrubName(name) !== name) {
+      complaints.push(
+        'a tool is left out: its name holds a secret that the server was given in its env, headers, args or url',
+      )
       continue
     }
     const reason = unusable(name, item, era)

@@ -11,6 +11,7 @@ import { DRAIN, Gate } from './gate.ts'
 import type { Memory } from './memory.ts'
 import { abortable } from './pause.ts'
 import type { Plan } from './plan.ts'
+import { RESTART } from './state.ts'
 
 /** Who makes a request. */
 export interface Holder {
@@ -140,6 +141,12 @@ export class InstancePool {
     await Promise.all(this.#leaving)
   }
 
+  /** Ends those that nobody holds, and stops the others so that who waits for one goes to the next. */
+  async restartAll(): Promise<void> {
+    for (const slot of [...this.#slots.values()]) if (slot.holds === 0) this.#end(slot, 0)
+    await Promise.all([...this.#connections.map((one) => one.disconnect(0, RESTART)), ...this.#leaving])
+  }
+
   // --- internal ---
 
   get #connections(): Connection[] {
@@ -266,5 +273,8 @@ function planOf({ plan }: Connection, { holder, clients }: Slot): Plan {
 
 /** What is remembered of a server is what it lists for all. */
 function readOnly(memory: Given['memory']): Given['memory'] {
-  return { read: (server, identity) => memory.read(server, identity), write: () => undefined }
+  return {
+    read: (server, identity, secrets) => memory.read(server, identity, secrets),
+    write: () => undefined,
+  }
 }

@@ -3,6 +3,7 @@
 import { Fault } from '../base/fault.ts'
 import { isRecord } from '../base/record.ts'
 import type { Stop } from '../base/stop.ts'
+import type { Stopwatch } from '../base/stopwatch.ts'
 import { type Agreement, ASKING_METHODS, type Era, type Implementation, nameOfRequest } from '../wire/era.ts'
 import { memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { modernMeta } from '../wire/params.ts'
@@ -57,11 +58,18 @@ export interface LinkEvents {
   closed(fault: Fault): void
 }
 
-export interface AskOptions extends Pick<Ask, 'signal' | 'idle' | 'total' | 'onNotification' | 'headers'> {}
+export interface AskOptions
+  extends Pick<Ask, 'signal' | 'idle' | 'total' | 'onNotification' | 'headers'>,
+    Timed {}
 
 export type ListOptions = Pick<Ask, 'signal' | 'idle'>
 
-export type PassOptions = Omit<Ask, 'method' | 'params'>
+export type PassOptions = Omit<Ask, 'method' | 'params'> & Timed
+
+interface Timed {
+  /** What the server's work on it is timed by. */
+  readonly clock?: Stopwatch | undefined
+}
 
 export class Link {
   readonly #server: string
@@ -102,8 +110,9 @@ export class Link {
     return this.#channel.ended
   }
 
-  get diagnosis(): Diagnosis {
-    return this.#channel.diagnosis
+  /** Of a process of ours. */
+  get pid(): number | undefined {
+    return this.#channel.pid
   }
 
   /** Asks with parameters that are data. */
@@ -119,11 +128,12 @@ export class Link {
     name: string | undefined,
     options: AskOptions = {},
   ): Promise<ReplyMessage> {
-    const { idle, total, headers, signal, onNotification } = options
+    const { idle, total, headers, signal, onNotification, clock } = options
     const id = this.#channel.nextId()
     const before = inside === '' ? '' : `${inside},`
     const params = `{${before}"_meta":${this.#meta}"progressToken":${id}}}`
-    return this.#channel.request({ method, params, name, headers, signal, idle, total, onNotification }, id)
+    const ask = { method, params, name, headers, signal, idle, total, onNotification }
+    return this.#channel.request(ask, id, clock)
   }
 
   /** A request whose last parameter differs each time; `open`: the inside of its parameters, up to that one's value. */
@@ -146,9 +156,9 @@ export class Link {
     options: PassOptions,
   ): Promise<ReplyMessage> {
     const id = this.#channel.nextId()
-    const { signal, idle, total, onNotification, headers, name, asker } = options
+    const { signal, idle, total, onNotification, headers, name, asker, clock } = options
     const ask = { method, name, params: params(id), signal, idle, total, onNotification, headers, asker }
-    return this.#channel.request(ask, id)
+    return this.#channel.request(ask, id, clock)
   }
 
   /** Whether questions of the server must be told apart by who calls. */

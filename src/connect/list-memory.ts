@@ -3,6 +3,7 @@
 
 import type { Places } from '../base/places.ts'
 import { isRecord } from '../base/record.ts'
+import type { OwnSecrets } from './own-secrets.ts'
 import { ServerFiles } from './server-file.ts'
 
 /** What is listed, by the name of its kind. */
@@ -15,15 +16,16 @@ export class ListMemory {
     this.#files = new ServerFiles(places, 'lists')
   }
 
-  read(server: string, identity: string): KeptLists {
-    const lists = this.#files.read(server, identity)?.['lists']
+  read(server: string, identity: string, secrets: OwnSecrets): KeptLists {
+    const lists = this.#files.read(server, identity, secrets)?.['lists']
     return isRecord(lists) ? (lists as KeptLists) : {}
   }
 
   /** Adds a list to those that are kept. One too long for that, or a full disk, costs a start and nothing else. */
-  keep(server: string, identity: string, lists: KeptLists): void {
+  keep(server: string, identity: string, secrets: OwnSecrets, lists: KeptLists): void {
     try {
-      this.#files.write(server, identity, { lists: { ...this.read(server, identity), ...lists } }, LONGEST)
+      const all = { ...this.read(server, identity, secrets), ...lists }
+      this.#files.write(server, identity, secrets, { lists: all }, LONGEST)
     } catch {
       // See above.
     }

@@ -4,6 +4,7 @@
 import type { Places } from '../base/places.ts'
 import type { Agreement } from '../wire/era.ts'
 import type { Definitions } from './definitions.ts'
+import type { OwnSecrets } from './own-secrets.ts'
 import { ServerFiles } from './server-file.ts'
 
 export interface Remembered {
@@ -23,11 +24,11 @@ export class Memory {
     this.#files = new ServerFiles(places, 'servers')
   }
 
-  read(server: string, identity: string): Remembered | undefined {
-    return this.#files.read(server, identity) as Remembered | undefined
+  read(server: string, identity: string, secrets: OwnSecrets): Remembered | undefined {
+    return this.#files.read(server, identity, secrets) as Remembered | undefined
   }
 
-  write(server: string, identity: string, remembered: Remembered): void {
-    this.#files.write(server, identity, remembered)
+  write(server: string, identity: string, remembered: Remembered, secrets: OwnSecrets): void {
+    this.#files.write(server, identity, secrets, { ...remembered })
   }
 }

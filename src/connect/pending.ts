@@ -2,6 +2,7 @@
 
 import type { Fault } from '../base/fault.ts'
 import type { Stop } from '../base/stop.ts'
+import type { Stopwatch } from '../base/stopwatch.ts'
 import type { NotificationMessage, ReplyMessage } from '../wire/message.ts'
 import type { Asker } from './asker.ts'
 
@@ -35,29 +36,35 @@ export interface Form {
 export interface Receiver {
   answered(reply: ReplyMessage, at: number): void
   failed(fault: Fault): void
+  /** What the server's work on it is timed by. Held while the server waits for an answer of ours. */
+  readonly clock?: Stopwatch | undefined
 }
 
 /** One request that waits for its answer. It ends exactly once. */
 export class Pending {
-  readonly ask: Ask
-  readonly #receiver: Receiver
+  declare readonly ask: Ask
+  declare private readonly receiver: Receiver
   /** When it was made, on the monotonic clock. */
-  readonly since: number
-  #abort: (() => void) | undefined
+  declare readonly since: number
+  declare private abort: (() => void) | undefined
 
   /** When it is given up, on the monotonic clock. */
-  due: number
+  declare due: number
 
   constructor(ask: Ask, receiver: Receiver, now: number) {
     this.ask = ask
-    this.#receiver = receiver
+    this.receiver = receiver
     this.since = now
-    this.#abort = undefined
-    this.due = dueFrom(now, now, ask)
+    this.abort = undefined
+    this.due = now + Math.min(ask.idle || FOREVER, ask.total || FOREVER)
+  }
+
+  get clock(): Stopwatch | undefined {
+    return this.receiver.clock
   }
 
   onAbort(stop: () => void): void {
-    this.#abort = stop
+    this.abort = stop
     this.ask.signal?.addEventListener('abort', stop, { once: true })
   }
 
@@ -73,7 +80,8 @@ export class Pending {
   }
 
   postpone(now: number): void {
-    this.due = dueFrom(now, this.since, this.ask)
+    const { idle, total } = this.ask
+    this.due = Math.min(now + (idle || FOREVER), this.since + (total || FOREVER))
   }
 
   /** Which of its two limits it has reached, in milliseconds. */
@@ -83,20 +91,16 @@ export class Pending {
   }
 
   settle(message: ReplyMessage, at: number): void {
-    if (this.#abort) this.ask.signal?.removeEventListener('abort', this.#abort)
-    this.#receiver.answered(message, at)
+    if (this.abort) this.ask.signal?.removeEventListener('abort', this.abort)
+    this.receiver.answered(message, at)
   }
 
   fail(fault: Fault): void {
-    if (this.#abort) this.ask.signal?.removeEventListener('abort', this.#abort)
-    this.#receiver.failed(fault)
+    if (this.abort) this.ask.signal?.removeEventListener('abort', this.abort)
+    this.receiver.failed(fault)
   }
 }
 
 // --- internal ---
 
-function dueFrom(now: number, since: number, { idle, total }: Ask): number {
-  const silent = idle ? now + idle : Number.POSITIVE_INFINITY
-  const last = total ? since + total : Number.POSITIVE_INFINITY
-  return Math.min(silent, last)
-}
+const FOREVER = Number.POSITIVE_INFINITY

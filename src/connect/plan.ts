@@ -5,7 +5,6 @@ import { basename } from 'node:path'
 import { sha256 } from '../base/digest.ts'
 import { Fault } from '../base/fault.ts'
 import { matchesGlob } from '../base/glob.ts'
-import { scrubber } from '../base/redact.ts'
 import { canonical } from '../config/canonical.ts'
 import { faultOf, missingHint, missingText } from '../config/missing.ts'
 import { problemLine } from '../config/problem.ts'
@@ -22,6 +21,7 @@ import type { StreamableOptions } from './http/streamable.ts'
 import { identityOf } from './identity.ts'
 import type { InProcessServer } from './in-process.ts'
 import type { LinkOptions } from './link.ts'
+import { OwnSecrets } from './own-secrets.ts'
 import type { Ledger } from './process/ledger.ts'
 import { secretsOf } from './secrets.ts'
 import type { OpenTransport } from './transport.ts'
@@ -71,6 +71,8 @@ export interface Plan {
   readonly filters: boolean
   /** As which account requests are made; undefined: the server's own. */
   readonly account: string | undefined
+  /** What must not be seen of it. */
+  readonly secrets: OwnSecrets
   readonly accounts: Pick<Accounts, 'of' | 'assigned' | 'version' | 'signIn'>
   link(account: string | undefined): Promise<Opening>
   /** The server with every variable filled in; throws where one is missing. */
@@ -97,6 +99,10 @@ export function planServer(entry: ServerEntry, active: Snapshot, context: PlanCo
   const accounts = new Accounts(entry, active, context.signingIn)
   const fetching = definition?.command !== undefined && FETCHING.test(basename(definition.command))
   const identity = identityOf(definition, scope)
+  const secrets = new OwnSecrets(() => {
+    const resolved = resolveServer(entry, active)
+    return resolved?.ok ? secretsOf(resolved.value, definition, active) : { all: [], sure: [] }
+  })
   return {
     name,
     // A file can be another by now: what is started next is, too.
@@ -134,8 +140,9 @@ export function planServer(entry: ServerEntry, active: Snapshot, context: PlanCo
       !tools.exclude.some((glob) => matchesGlob(glob, tool)),
     filters: tools.exclude.length > 0 || !tools.include.includes('*'),
     account: undefined,
+    secrets,
     accounts,
-    link: (account) => opening(entry, active, context, accounts, account),
+    link: (account) => opening(entry, active, context, { accounts, account, secrets }),
     resolved: () => resolvedServer(entry, active),
   }
 }
@@ -181,21 +188,23 @@ async function opening(
   entry: ServerEntry,
   active: Snapshot,
   context: PlanContext,
-  accounts: Accounts,
-  account: string | undefined,
+  { accounts, account, secrets }: { accounts: Accounts; account: string | undefined; secrets: OwnSecrets },
 ): Promise<Opening> {
   const { client, handlers } = context
   const server = resolvedServer(entry, active)
-  const scrub = scrubber(secretsOf(server, entry.definition, active))
+  secrets.renew()
+  const { scrub } = secrets
   const own = server.share !== 'process'
   const remote = { client, handlers, own, scrub, respawn: false, patience: PATIENCE.remote }
-  const addressed = async () =>
-    address(entry.name, server, active, account, await accounts.credential(server, account))
+  const addressed = async () => ({
+    ...address(entry.name, server, active, account, await accounts.credential(server, account)),
+    scrub,
+  })
   switch (transportOf(server)) {
     case 'stdio':
       return {
         ...remote,
-        open: await stdio(entry, server, active, context),
+        open: await stdio(entry, server, active, context, scrub),
         respawn: true,
         patience: PATIENCE.process,
       }
@@ -230,6 +239,7 @@ async function stdio(
   server: Server,
   active: Snapshot,
   context: PlanContext,
+  scrub: (text: string) => string,
 ): Promise<OpenTransport> {
   const [{ openStdio }, { absolute }] = await Promise.all([
     import('./stdio.ts'),
@@ -246,6 +256,7 @@ async function stdio(
     sandbox: server.sandbox && { ...server.sandbox, root },
     ledger: context.ledger(),
     limit: server.limits.message,
+    scrub,
   })
 }
 
@@ -275,7 +286,7 @@ function streamable(options: Address, open: (options: StreamableOptions) => Open
 
 const LIST_CHANGED = Buffer.from('{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}')
 
-type Address = ReturnType<typeof address>
+type Address = ReturnType<typeof address> & { readonly scrub: (text: string) => string }
 
 /** What a person wrote; of who asks, only what signs the requests says something. */
 function written({ headers }: Server, isSigned: boolean): Server['headers'] {

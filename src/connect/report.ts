@@ -1,8 +1,10 @@
 // Puts together what a connection says of itself.
 
+import { mapTexts } from '../base/map-texts.ts'
 import { maskText } from '../base/redact.ts'
 import type { Agreement } from '../wire/era.ts'
 import type { Tool } from './definitions.ts'
+import type { OwnSecrets } from './own-secrets.ts'
 import type { Plan } from './plan.ts'
 import { linkOf, type State, wordFor } from './state.ts'
 import type { Journal, ServerStatus, ToolSummary } from './status.ts'
@@ -35,6 +37,7 @@ export function reportOf({
   const link = linkOf(state)
   const error = 'error' in state ? state.error : undefined
   const { stderr, exitCode, signal } = (error?.details ?? {}) as Diagnosis
+  const { secrets } = plan
   return {
     name: plan.name,
     transport: plan.transport,
@@ -43,15 +46,17 @@ export function reportOf({
     scope: plan.scope,
     source: plan.source,
     config: plan.shown,
-    ...agreementFields(agreement),
-    tools: tools.map(summary),
-    error: (error && maskText(error.message)) ?? (state.kind === 'disabled' ? state.reason : undefined),
-    hint: error?.hint,
+    ...agreementFields(agreement, secrets),
+    tools: tools.map((tool) => secrets.shown(summary(tool))),
+    error:
+      (error && maskText(secrets.scrub(error.message))) ??
+      (state.kind === 'disabled' ? state.reason : undefined),
+    hint: error?.hint && secrets.scrub(error.hint),
     fault: error?.code,
     exitCode,
     signal,
-    stderr: stderr && maskText(stderr),
-    pid: link?.diagnosis.pid,
+    stderr: stderr && maskText(secrets.scrub(stderr)),
+    pid: link?.pid,
     lastPing: time(heard),
     connectedSince: link && 'since' in state ? time(state.since) : undefined,
     retryAt: state.kind === 'waiting' ? time(state.until) : undefined,
@@ -80,10 +85,16 @@ function summary(tool: Tool): ToolSummary {
   }
 }
 
-function agreementFields(agreement: Agreement | undefined) {
+function agreementFields(agreement: Agreement | undefined, { scrub }: OwnSecrets) {
   if (agreement === undefined) return {}
   const { serverInfo, era, version, instructions } = agreement
-  return { serverInfo, era, protocolVersion: version, instructions }
+  return {
+    // Nothing is asked for by what a server calls itself, so its name is a text like any other.
+    serverInfo: mapTexts(serverInfo, scrub),
+    era,
+    protocolVersion: version,
+    instructions: instructions && scrub(instructions),
+  }
 }
 
 function time(milliseconds: number | undefined): string | undefined {

@@ -6,13 +6,14 @@ import { secretsIn } from '../config/missing.ts'
 import type { Auth, Server } from '../config/schema-server.ts'
 import type { Snapshot } from '../config/snapshot.ts'
 import { resolveServer, settingsScope } from '../config/status.ts'
+import type { GivenSecrets } from './own-secrets.ts'
 
 /** All secrets that a configuration's servers and agents are given. */
 export function allSecrets(active: Snapshot): string[] {
   const { config, env, servers } = active
   const ofServers = [...servers.values()].flatMap((entry) => {
     const resolved = resolveServer(entry, active)
-    return resolved?.ok ? secretsOf(resolved.value, entry.definition, active) : []
+    return resolved?.ok ? secretsOf(resolved.value, entry.definition, active).all : []
   })
   const { model, cheap } = config.agent
   const given = [...Object.values(config.agents).map(({ token }) => token), model.key, cheap.key]
@@ -24,14 +25,14 @@ export function allSecrets(active: Snapshot): string[] {
 }
 
 /**
- * Values that must not come back in an error or in what a process says on stderr: those that are called or look like a
- * secret, those that came from a variable, and what stands in an address.
+ * Values that must not come back in an error, in what a process says on stderr or in what a server says of itself: those that
+ * are called or look like a secret, what stands in an address, and, with less certainty, those that came from a variable.
  */
 export function secretsOf(
   server: Server,
   written: Server | undefined,
   { env: own, secrets: kept }: Pick<Snapshot, 'env' | 'secrets'>,
-): string[] {
+): GivenSecrets {
   const { env, headers, auth, accounts, url = '', args } = server
   const given = Object.entries({ ...env, ...headers })
   const secrets = given.filter(([name, value]) => isSecretName(name) || isSecretValue(value))
@@ -47,7 +48,9 @@ export function secretsOf(
   // Whatever came from a variable, wherever it was filled in, and arguments that are never shown.
   const { url: address, args: words_, env: given_, headers: sent, auth: way, accounts: ways } = written ?? {}
   const names = JSON.stringify([address, words_, given_, sent, way, ways]).matchAll(VARIABLE)
-  const filled = [...names].flatMap(([, name = '']) => (ORDINARY.has(name) ? [] : [own[name] ?? '']))
+  const variables = [...names].flatMap(([, name = '']) => (ORDINARY.has(name) ? [] : [name]))
+  const filled = variables.map((name) => own[name] ?? '')
+  const secret = variables.filter(isSecretName).map((name) => own[name] ?? '')
   const named = secretsIn(variablesOf(written)).flatMap((name) => {
     const reading = kept?.read(name)
     return reading?.kind === 'held' ? [reading.value] : []
@@ -56,7 +59,8 @@ export function secretsOf(
   const hidden = args.filter((word, index) => masked[index] !== word)
   const words = hidden.flatMap((word) => [word, word.replace(/^[^=:]*[=:]\s*/, '')])
   const values = secrets.flatMap(([, value]) => [value, value.replace(/^(?:Bearer|Basic|Token)\s+/i, '')])
-  return [...values, ...parts, ...key, ...filled, ...named, ...words, ...Object.values(headers)]
+  const sure = [...values, ...parts, ...key, ...secret, ...named, ...words]
+  return { sure, all: [...sure, ...filled, ...Object.values(headers)] }
 }
 
 // --- internal ---

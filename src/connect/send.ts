@@ -3,6 +3,7 @@
 import { Fault } from '../base/fault.ts'
 import { isRecord } from '../base/record.ts'
 import { type Stop, Stopper } from '../base/stop.ts'
+import { offTheClock, type Stopwatch } from '../base/stopwatch.ts'
 import { asksFirst } from '../wire/asks-first.ts'
 import { ERROR } from '../wire/era.ts'
 import { memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
@@ -14,6 +15,7 @@ import { overdue } from './given-up.ts'
 import type { AskOptions, Link } from './link.ts'
 import { abortable, inTime } from './pause.ts'
 import type { Ask, Form, Receiver } from './pending.ts'
+import { RESTART } from './state.ts'
 import type { Leave } from './turns.ts'
 
 export interface Sending {
@@ -29,6 +31,8 @@ export interface Sending {
   readonly onNotification?: ((message: NotificationMessage) => void) | undefined
   /** Called when nothing is left to wait for; what it throws keeps it from being sent. */
   readonly onSend?: (() => void) | undefined
+  /** What the server's work on it is timed by; it is held while somebody else is waited for. */
+  readonly clock?: Stopwatch | undefined
 }
 
 /** More than a timer can wait. */
@@ -101,23 +105,27 @@ export interface Repeated {
   readonly limits: { readonly idle: number; readonly total: number }
   /** When it was asked first, on the monotonic clock. */
   readonly since: number
+  /** See `Sending`. */
+  readonly clock: Stopwatch | undefined
 }
 
 /**
- * Until a server that asks before it gives its result has given it; `again` answers a question and asks once more, and
- * is told when nobody waits for that any longer. All of it together takes no longer than one request may.
+ * Until a server that asks before it gives its result has given it; `answer` finds out what it wants to know, and `again`
+ * asks once more with that. Both are told when nobody waits for it any longer. All of it together takes no longer than one
+ * request may.
  */
-export async function untilAnswered(
-  { server, method, signal, limits, since }: Repeated,
+export async function untilAnswered<T>(
+  { server, method, signal, limits, since, clock }: Repeated,
   first: ReplyMessage | Promise<ReplyMessage>,
-  again: (question: ReplyMessage, stop: Stop) => Promise<ReplyMessage>,
+  answer: (question: ReplyMessage, stop: Stop) => Promise<T>,
+  again: (answers: T, stop: Stop) => Promise<ReplyMessage>,
 ): Promise<ReplyMessage> {
   let reply = await first
   if (!asksFirst(method, reply)) return reply
   const asking = async (stop: Stop) => {
     for (let round = 0; asksFirst(method, reply); round++) {
       if (round === MAX_ROUNDS) throw new Fault('SERVER_ERROR', `${server} keeps asking back`, { server })
-      reply = await again(reply, stop)
+      reply = await again(await offTheClock(clock, answer(reply, stop)), stop)
     }
     return reply
   }
@@ -134,14 +142,15 @@ export function afterQuestions(
   since: number,
 ): Promise<ReplyMessage> {
   const { name, plan, stopping } = connection
-  const { method, signal } = sending
-  const repeated = { server: name, method, signal, limits: limitsOf(plan, sending.timeout), since }
-  return untilAnswered(repeated, first, async (question, stop) => {
+  const { method, signal, clock } = sending
+  const repeated = { server: name, method, signal, limits: limitsOf(plan, sending.timeout), since, clock }
+  const answering = (question: ReplyMessage, stop: Stop) => {
     // A person may take their time, as much as there is; whoever called may not want to wait for it.
     const bounded = abortable(answered(name, sending.inside, question, handlers), stopping, name)
-    const inside = await abortable(bounded, stop, name)
-    return await ask(connection, { ...sending, inside, signal: stop })
-  })
+    return abortable(bounded, stop, name)
+  }
+  const again = (inside: string, stop: Stop) => ask(connection, { ...sending, inside, signal: stop })
+  return untilAnswered(repeated, first, answering, again)
 }
 
 /**
@@ -184,9 +193,15 @@ export async function enter(
       hint: `give it longer, or see what keeps it: busbar list --check ${plan.name}`,
       server: plan.name,
     })
-  const entering = async (stop: Stop) => {
+  const entering = async (stop: Stop): Promise<void> => {
     if (!connection.live) await connection.ready(stop)
-    await connection.gate.enter(stop)
+    const { stopping } = connection
+    try {
+      await connection.gate.enter(stop)
+    } catch (error) {
+      if (stopping.reason !== RESTART || stop.aborted) throw error
+      await entering(stop)
+    }
   }
   await inTime(limit, signal, entering, late)
 }
@@ -220,8 +235,8 @@ async function bounded<T>(
 
 function ask(connection: Connection, sending: Sending): Promise<ReplyMessage> {
   const { plan } = connection
-  const { method, inside, name, signal, headers, onNotification } = sending
-  const options = { signal, ...limitsOf(plan, sending.timeout), headers, onNotification }
+  const { method, inside, name, signal, headers, onNotification, clock } = sending
+  const options = { signal, ...limitsOf(plan, sending.timeout), headers, onNotification, clock }
   const link = connection.live
   if (link !== undefined && (method === 'tools/call' || !READING.test(method)))
     return link.askText(method, inside, name, options)
@@ -230,14 +245,14 @@ function ask(connection: Connection, sending: Sending): Promise<ReplyMessage> {
 
 function askAgain(
   connection: Connection,
-  { method, inside, name, signal }: Sending,
+  { method, inside, name, signal, clock }: Sending,
   options: AskOptions,
 ): Promise<ReplyMessage> {
   const ask = async () => {
-    const link = connection.live ?? (await connection.ready(signal))
+    const link = connection.live ?? (await offTheClock(clock, connection.ready(signal)))
     return await link.askText(method, inside, name, options)
   }
-  return READING.test(method) ? patiently(ask, signal) : ask()
+  return READING.test(method) ? patiently(ask, signal, clock) : ask()
 }
 
 /** The same parameters with the answers to what was asked, and the server's own note, byte for byte. */

@@ -40,14 +40,25 @@ export class ServerQuestions {
     const isNew = stream === undefined && streams() && !turns.taken
     const meant = message.method === 'ping' ? undefined : addressees.ofQuestion(message, stream)
     this.#open.set(id, { stop, meant })
+    // From here on it is us whom the server waits for.
+    const waiting = message.method === 'ping' ? [] : addressees.waiting(message, stream, meant)
+    const holds = waiting.map(({ clock }) => clock?.hold())
+    const goOn = () => {
+      for (const end of holds) end?.()
+    }
+    stop.addEventListener('abort', goOn)
     const respond = (given: Given) => {
       this.#open.delete(id)
+      goOn()
       if (!stop.aborted) send(answerBody(id, given))
     }
     if (isDoubt(meant)) {
       // Nobody took turns yet. Whose it is shows by whose call still waits when the others' time is over.
       if (isNew && meant.passes)
-        return void turns.aftermath.passed().then(() => stop.aborted || this.take(message, stream))
+        return void turns.aftermath.passed().then(() => {
+          goOn()
+          if (!stop.aborted) this.take(message, stream)
+        })
       respond({ error: { code: ERROR.internal, message: meant.doubt } })
       return
     }

@@ -20,6 +20,9 @@ export type State =
   | { readonly kind: 'disabled'; readonly reason?: string | undefined }
   | { readonly kind: 'closed' }
 
+/** Why something is stopped that is started again at once. */
+export const RESTART = 'restart'
+
 /** The word for people. */
 export function wordFor({ kind }: State): Status {
   switch (kind) {

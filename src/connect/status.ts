@@ -1,5 +1,6 @@
 // A server as seen from outside: five words, and what goes with them.
 
+import { excerptOf } from '../base/excerpt.ts'
 import { maskText } from '../base/redact.ts'
 import type { Transport as TransportName } from '../config/schema-server.ts'
 import type { Status } from '../config/status.ts'
@@ -55,20 +56,25 @@ export interface ServerStatus {
   readonly oddities: { readonly count: number; readonly last?: string | undefined }
 }
 
-/** The last few errors and the count of oddities, with anything that looks like a secret masked. */
+/** The last few errors and the count of oddities, without the server's secrets and anything that looks like one. */
 export class Journal {
+  readonly #mask: (text: string) => string
   readonly errors: { at: string; message: string }[] = []
   #oddities = 0
   #last: string | undefined
 
+  constructor(scrub: (text: string) => string) {
+    this.#mask = (text) => maskText(scrub(text))
+  }
+
   error(message: string, now: number = Date.now()): void {
-    this.errors.unshift({ at: new Date(now).toISOString(), message: maskText(message) })
+    this.errors.unshift({ at: new Date(now).toISOString(), message: this.#mask(message) })
     this.errors.length = Math.min(this.errors.length, 10)
   }
 
   oddity(text: string): void {
     this.#oddities += 1
-    this.#last = maskText(text.slice(0, 200))
+    this.#last = excerptOf(text, { most: 200, mask: this.#mask })
   }
 
   get oddities(): { count: number; last?: string | undefined } {

@@ -21,6 +21,8 @@ export interface StdioOptions extends StartOptions {
   readonly own: Environment
   /** Bytes a message may have. */
   readonly limit: number
+  /** Takes the server's secrets out of what it writes to stderr. */
+  readonly scrub?: ((text: string) => string) | undefined
 }
 
 export function openStdio(options: StdioOptions): OpenTransport {
@@ -93,7 +95,12 @@ class StdioTransport implements Transport, LineEvents {
 
   diagnosis(): Diagnosis {
     const { pid, exit } = this.#process
-    return { pid, exitCode: exit?.code, signal: exit?.signal, stderr: this.#process.stderrTail() }
+    const stderr = this.#process.stderrTail(STDERR_LINES, this.#options.scrub)
+    return { pid, exitCode: exit?.code, signal: exit?.signal, stderr }
+  }
+
+  get pid(): number {
+    return this.#process.pid
   }
 
   async close(): Promise<void> {
@@ -161,8 +168,10 @@ class StdioTransport implements Transport, LineEvents {
 }
 
 const NEW_LINE = Buffer.from('\n')
-/** Bytes that are shown of what is no message. */
-const NOISE = 256
+/** Bytes that are handed on of what is no message: more than is shown, so that secrets in it are found as a whole. */
+const NOISE = 32 * 1024
+/** Lines of stderr that go with an error. */
+const STDERR_LINES = 20
 
 /**
  * Where an answer begins that has something before it. Only a whole answer is taken for one: a log that repeats what it

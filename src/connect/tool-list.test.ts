@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Remembered } from './memory.ts'
+import { OwnSecrets } from './own-secrets.ts'
 import { ToolList } from './tool-list.ts'
 
 const TOOL = { name: 'echo', inputSchema: { type: 'object' } }
@@ -21,15 +22,18 @@ function memory() {
   }
   const list = () =>
     new ToolList({
-      server: 'files',
-      identity: 'same',
+      plan: {
+        name: 'files',
+        identity: 'same',
+        secrets: new OwnSecrets(() => ({ all: [], sure: [] })),
+        deadline: 1_000,
+      },
       memory: {
         read: () => kept.of,
         write: (_server, _identity, remembered) => {
           kept.of = remembered
         },
       },
-      deadline: 1_000,
       complain: () => undefined,
     })
   return { kept, list }

@@ -8,13 +8,12 @@ import { type ParamHeader, paramHeaders } from '../wire/param-headers.ts'
 import { type List, readTools, type Tool } from './definitions.ts'
 import type { Link } from './link.ts'
 import { type Memory, type Remembered, VERDICT_AGE } from './memory.ts'
+import type { Plan } from './plan.ts'
 
 export interface ToolListOptions {
-  readonly server: string
-  readonly identity: string
+  /** `deadline`: milliseconds for all pages. */
+  readonly plan: Pick<Plan, 'name' | 'identity' | 'secrets' | 'deadline'>
   readonly memory: Pick<Memory, 'read' | 'write'>
-  /** Milliseconds for all pages. */
-  readonly deadline: number
   readonly complain: (text: string) => void
 }
 
@@ -30,6 +29,7 @@ export interface KnownTool {
 
 export class ToolList {
   readonly #options: ToolListOptions
+  readonly #identity: string
   #remembered: Remembered | undefined
   #tools: readonly Tool[]
   #text: string
@@ -43,7 +43,9 @@ export class ToolList {
 
   constructor(options: ToolListOptions) {
     this.#options = options
-    this.#remembered = options.memory.read(options.server, options.identity)
+    const { name, identity, secrets } = options.plan
+    this.#identity = identity
+    this.#remembered = options.memory.read(name, identity, secrets)
     this.#tools = this.#remembered?.definitions.tools ?? []
     this.#text = JSON.stringify(this.#tools)
     this.#index()
@@ -97,7 +99,7 @@ export class ToolList {
     // Somebody asked later and was answered sooner.
     if (asked < this.#answered) return false
     this.#answered = asked
-    const { tools, complaints } = readTools(list, link.agreement.era)
+    const { tools, complaints } = readTools(list, link.agreement.era, this.#options.plan.secrets)
     this.#leavesOut = tools.length < list.items.length
     for (const complaint of complaints) this.#options.complain(complaint)
     const text = JSON.stringify(tools)
@@ -114,7 +116,7 @@ export class ToolList {
 
   /** It belongs to the start of the server, and so does the time that it may take. */
   async #whole(link: Link, signal: Stop | undefined): Promise<List> {
-    const { server, deadline } = this.#options
+    const { name: server, deadline } = this.#options.plan
     try {
       return await link.list('tools/list', { idle: deadline, signal })
     } catch (error) {
@@ -135,10 +137,10 @@ export class ToolList {
   }
 
   #remember(remembered: Remembered): void {
-    const { memory, server, identity, complain } = this.#options
+    const { memory, plan, complain } = this.#options
     this.#remembered = remembered
     try {
-      memory.write(server, identity, remembered)
+      memory.write(plan.name, this.#identity, remembered, plan.secrets)
     } catch (error) {
       // A full disk must not cost a connection.
       complain(`could not be remembered: ${error instanceof Error ? error.message : error}`)

@@ -42,6 +42,8 @@ export interface Transport {
   drop(id: number): void
   /** What later messages carry in their headers, known once the two sides agreed. */
   agree(agreement: { readonly modern: boolean; readonly version: string }): void
+  /** Of a process of ours. */
+  readonly pid?: number | undefined
   /** For error messages: exit code, signal, what was said on stderr. */
   diagnosis(): Diagnosis
   /** Ends everything that belongs to it, within three seconds. Idempotent. */

@@ -3,11 +3,12 @@
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { WebSocket } from 'ws'
+import { excerptOf } from '../base/excerpt.ts'
 import { Fault } from '../base/fault.ts'
-import { maskText } from '../base/redact.ts'
 import { idOfCut } from '../wire/ends.ts'
 import type { AnswerHeaders } from '../wire/http-answer.ts'
 import { type Credential, isAboutSignature, MOST_ATTEMPTS } from './http/credential.ts'
+import { maskWith } from './http/dial.ts'
 import { type Refusal, refusalFault } from './http/refusal.ts'
 import { breakageOf, lost, tooLarge } from './http/trouble.ts'
 import type { Diagnosis, OpenTransport, Outgoing, Transport, TransportEvents } from './transport.ts'
@@ -15,6 +16,8 @@ import { type WebSocketDialOptions, webSocketDialer } from './websocket-dial.ts'
 
 export interface WebSocketOptions extends WebSocketDialOptions {
   readonly credential?: Credential | undefined
+  /** Takes the server's secrets out of a text. */
+  readonly scrub?: ((text: string) => string) | undefined
 }
 
 /** What is sent before the handshake is over waits; that it fails is told by `closed`. */
@@ -31,7 +34,8 @@ export function openWebSocket(options: WebSocketOptions): OpenTransport {
       signature = await credential.sign('GET', url)
       return dial(signature)
     }
-    return new WebSocketTransport(dial(signature), place, options.limit, events, again)
+    const { limit, scrub } = options
+    return new WebSocketTransport(dial(signature), { place, limit, mask: maskWith(scrub) }, events, again)
   }
 }
 
@@ -40,15 +44,25 @@ export function openWebSocket(options: WebSocketOptions): OpenTransport {
 /** How long the other side may take to say goodbye. */
 const FAREWELL = 1_000
 const GOING_AWAY = 1001
+const LONGEST_ADDRESS = 200
 const OPENING = 0
 const OPEN = 1
 const CLOSED = 3
+
+/** Whom we speak with. */
+interface Far {
+  readonly place: string
+  /** Bytes a message may have. */
+  readonly limit: number
+  readonly mask: (text: string) => string
+}
 
 class WebSocketTransport implements Transport {
   readonly streams = false
   #socket: WebSocket
   readonly #place: string
   readonly #limit: number
+  readonly #mask: Far['mask']
   readonly #events: TransportEvents
   readonly #again: (refusal: Refusal) => Promise<WebSocket | undefined>
   #early: Outgoing[] = []
@@ -58,14 +72,14 @@ class WebSocketTransport implements Transport {
   /** `again`: another handshake after a refusal that is about the signature, where a better one can be had. */
   constructor(
     socket: WebSocket,
-    place: string,
-    limit: number,
+    { place, limit, mask }: Far,
     events: TransportEvents,
     again: (refusal: Refusal) => Promise<WebSocket | undefined>,
   ) {
     this.#socket = socket
     this.#place = place
     this.#limit = limit
+    this.#mask = mask
     this.#events = events
     this.#again = again
     this.#attach(socket)
@@ -155,10 +169,14 @@ class WebSocketTransport implements Transport {
       const refusal = { status, headers: single(headers), body }
       const fault =
         location === undefined
-          ? refusalFault(refusal, this.#place)
-          : new Fault('ADDRESS_REFUSED', `${this.#place} wants to send us on to ${maskText(location)}`, {
-              details: { status },
-            })
+          ? refusalFault(refusal, { place: this.#place, mask: this.#mask })
+          : new Fault(
+              'ADDRESS_REFUSED',
+              `${this.#place} wants to send us on to ${excerptOf(location, { most: LONGEST_ADDRESS, mask: this.#mask })}`,
+              {
+                details: { status },
+              },
+            )
       if (!isAboutSignature(refusal)) return this.#giveUp(fault)
       this.#again(refusal).then(
         (next) => (next ? this.#replace(next) : this.#giveUp(fault)),

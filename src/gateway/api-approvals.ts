@@ -80,8 +80,8 @@ function answerIn(body: Buffer): ApprovalAnswer & { by: string } {
   if (decision !== 'allow' && decision !== 'deny') throw wrong('decision is allow or deny')
   if (remember !== undefined && remember !== 'tool' && remember !== 'server')
     throw wrong('remember is tool or server, or is left out')
-  const name = typeof by === 'string' && by !== '' ? by.slice(0, LONGEST_NAME) : 'owner'
-  return { decision, remember, by: name }
+  if (by !== undefined && (typeof by !== 'string' || by === '')) throw wrong('by is a name, or is left out')
+  return { decision, remember, by: by?.slice(0, LONGEST_NAME) ?? 'owner' }
 }
 
 const STATUSES: ReadonlySet<string> = new Set<ApprovalStatus>([

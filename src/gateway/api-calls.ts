@@ -2,7 +2,7 @@
 
 import { Fault } from '../base/fault.ts'
 import { isRecord } from '../base/record.ts'
-import { JsonText } from '../call/call.ts'
+import { JsonText } from '../call/argument-text.ts'
 import type { CallResult } from '../call/result.ts'
 import type { Hub } from '../hub.ts'
 import type { Outcome } from '../store/invocation.ts'
@@ -15,7 +15,6 @@ export async function callTool(hub: Hub, body: Buffer, signal: AbortSignal): Pro
   const scan = scanObject(body)
   if (!scan.ok) throw wrong('the body is no JSON object')
   const members = new Map(scan.members.map((member) => [member.key, member]))
-  if (members.size !== scan.members.length) throw wrong('the body has a key twice')
   const value = (key: string) => {
     const member = members.get(key)
     return member && parseSlice(body, member)

@@ -3,6 +3,7 @@
 import { Fault } from '../base/fault.ts'
 import { isRecord } from '../base/record.ts'
 import type { Hub } from '../hub.ts'
+import { oneOf } from './api-lists.ts'
 import type { Answer } from './api-types.ts'
 
 /** `GET /api/conversations?agent=&limit=&before=`: `next` is what to give as `before` for the next ones. */
@@ -58,7 +59,7 @@ export async function endConversation(
   id: string,
   query: URLSearchParams,
 ): Promise<{ id: string; forgotten: boolean }> {
-  const forgotten = query.get('forget') === 'true'
+  const forgotten = oneOf('forget', ['true', 'false'], query.get('forget')) === 'true'
   if (forgotten) await hub.conversations.remove(id)
   else await hub.conversations.end(id)
   return { id, forgotten }

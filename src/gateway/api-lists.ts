@@ -5,6 +5,7 @@ import { Fault } from '../base/fault.ts'
 import { isRecord } from '../base/record.ts'
 import type { AgentHandle, AgentTool } from '../call/handle.ts'
 import type { Listed } from '../call/request.ts'
+import type { OwnSecrets } from '../connect/own-secrets.ts'
 import type { Hub } from '../hub.ts'
 import { TOOL_FORMATS, type ToolFormat } from '../registry/formats/project.ts'
 import { NAMING_SCHEMES, type NamingScheme } from '../registry/names.ts'
@@ -24,6 +25,7 @@ export interface WantedTools extends Wanted {
   readonly naming?: NamingScheme | undefined
 }
 
+/** To be looked at, so without the secrets that a server repeats; whoever calls tools is given them by the library and by MCP. */
 export async function listTools(hub: Hub, wanted: WantedTools): Promise<ToolsAnswer> {
   const { agent, server, surface, search, format, naming } = wanted
   const servers = await gather(hub, wanted)
@@ -32,11 +34,15 @@ export async function listTools(hub: Hub, wanted: WantedTools): Promise<ToolsAns
   const seen = handle.tools(server)
   const tools = search === undefined ? seen : found(handle, search, seen)
   const reason = tools.length === 0 ? handle.whyEmpty() : undefined
+  const projected = format === undefined ? undefined : handle.toolsFor({ server, format, naming })
   return {
-    tools,
+    tools: tools.map((tool) => shown(hub, tool)),
     servers,
     ...(reason === undefined ? {} : { reason }),
-    ...(format === undefined ? {} : { projected: handle.toolsFor({ server, format, naming }) }),
+    // Of whose tools each part speaks is not told in there.
+    ...(projected && {
+      projected: servers.reduce((all, { name }) => secretsOf(hub, name)?.shown(all) ?? all, projected),
+    }),
   }
 }
 
@@ -53,7 +59,8 @@ export async function listThings(hub: Hub, kind: Kind, wanted: Wanted): Promise<
   const failures = lists.flatMap((list) => (list.status === 'rejected' ? [list.reason] : []))
   // A bug is nobody's server.
   for (const error of failures) if (!(error instanceof Fault) || server !== undefined) throw error
-  const items = lists.flatMap((list) => (list.status === 'fulfilled' ? list.value : []))
+  const listed = lists.flatMap((list) => (list.status === 'fulfilled' ? list.value : []))
+  const items = listed.map((item) => shown(hub, item))
   return { items, servers, failures: failures.map(apiFault) }
 }
 
@@ -152,6 +159,15 @@ export function oneOf<T extends string>(
 // --- internal ---
 
 const MOST_FOUND = 20
+
+function secretsOf(hub: Hub, server: string): OwnSecrets | undefined {
+  return hub.context.manager.find(server)?.plan.secrets
+}
+
+/** Something of a server for people to look at. */
+function shown<T extends { readonly server: string }>(hub: Hub, item: T): T {
+  return secretsOf(hub, item.server)?.shown(item) ?? item
+}
 
 function found(handle: AgentHandle, words: string, seen: readonly AgentTool[]): AgentTool[] {
   const byAddress = new Map(seen.map((tool) => [tool.address, tool]))

@@ -1,7 +1,7 @@
 // Agents' tokens, for the owner: made, listed without being told again, revoked.
 
-import { Fault } from '../base/fault.ts'
 import type { Hub } from '../hub.ts'
+import { oneOf } from './api-lists.ts'
 import type { Answer } from './api-types.ts'
 import { makeToken, revokeTokens, shownTokens } from './tokens.ts'
 
@@ -28,9 +28,8 @@ export async function newToken(
   // Only of agents there are: a token for a name nobody has would wait for somebody to take it.
   hub.actor(agent)
   const life = query.get('life') === null ? undefined : Number(query.get('life'))
-  if (life !== undefined && !(life > 0 && Number.isFinite(life)))
-    throw new Fault('USAGE', 'life is no number of milliseconds')
-  const made = await makeToken(hub.store.agents, agent, { life, replace: query.get('replace') === 'true' })
+  const replace = oneOf('replace', ['true', 'false'], query.get('replace')) === 'true'
+  const made = await makeToken(hub.store.agents, agent, { life, replace })
   await host.refreshTokens()
   return made
 }

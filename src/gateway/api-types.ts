@@ -27,7 +27,7 @@ import type { ApprovalStatistics, Rule } from '../store/policy.ts'
 import type { SignInAnswer, SignInBody } from './api-sign-in.ts'
 import type { NewToken, ShownToken } from './tokens.ts'
 
-/** Every refusal, with a status of 400, 401, 403, 404, 409, 429 or 504. */
+/** Every refusal, with a status of 400, 401, 403, 404, 409, 429, 503 or 504. */
 export interface ApiFault {
   readonly code: Code
   readonly message: string
@@ -176,9 +176,24 @@ type EventStatus = Omit<ServerStatus, 'tools' | 'config' | 'instructions'> & {
   readonly tools: number
 }
 
+/** How the configuration that a gateway follows stands, after it looked at its files. */
+export interface Standing {
+  /** What it looks at; a change of any other file does not concern it. */
+  readonly files: readonly string[]
+  /** Why the files are not in force as they are; empty when they are. */
+  readonly refused: readonly string[]
+  /** What in them is not in force because nobody has trusted it. */
+  readonly untrusted: readonly {
+    readonly kind: 'server' | 'settings'
+    readonly name: string
+    readonly file: string
+  }[]
+}
+
 /** Each route with what it is sent and what it answers. Names in capitals stand for a part of the path. */
 export interface Api {
   'GET /api/status': { answer: { version: string; config: string; url: string } }
+  'POST /api/config/look': { answer: Standing }
   'GET /api/servers': { answer: { servers: readonly ServerStatus[] } }
   'GET /api/servers/check': { answer: { servers: readonly CheckedServer[] } }
   'POST /api/servers/NAME/ACTION': {

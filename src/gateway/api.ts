@@ -30,10 +30,11 @@ import { agentEnergy, energy, refill } from './api-energy.ts'
 import { apiFault } from './api-fault.ts'
 import { checkServers } from './api-gather.ts'
 import { getPrompt, prompts, read, resources, resourceTemplates, tools } from './api-lists.ts'
+import { checkMembers, checkParameters } from './api-members.ts'
 import { acceptPin, diffPin, listPins } from './api-pins.ts'
 import { signOut, startSignIn } from './api-sign-in.ts'
 import { newToken, removeTokens, tokensOf } from './api-tokens.ts'
-import type { Answer, Api } from './api-types.ts'
+import type { Answer, Api, Standing } from './api-types.ts'
 import { readBody } from './body.ts'
 import type { EventFeed } from './events.ts'
 import { json } from './json.ts'
@@ -47,6 +48,8 @@ export interface ApiHost {
   readonly feed: EventFeed
   /** Takes over tokens that were made or revoked. */
   refreshTokens(): Promise<void>
+  /** Looks at the files of the configuration now, and takes over what they say. */
+  look(): Promise<Standing>
 }
 
 /** Never throws for what a request says: a fault is an answer. */
@@ -64,10 +67,12 @@ export async function serveApi(
     const body = request.method === 'POST' ? await readBody(request, response) : NO_BODY
     if (body === undefined) return
     const asked: Asked = { hub, host, query, body, signal: gone.signal }
-    const route = `${request.method} ${pathname}`
-    const handler = handlerOf(route)
-    if (handler === undefined) return json(response, 404, apiFault(unknownRoute(route)))
-    const answer = await handler(asked)
+    const what = `${request.method} ${pathname}`
+    const found = find(what)
+    if (found === undefined) return json(response, 404, apiFault(unknownRoute(what)))
+    checkParameters(found.route, query)
+    checkMembers(found.route, body)
+    const answer = await found.handler(asked, ...found.names.map(decoded))
     if (answer instanceof CallResult) raw(response, answer)
     else json(response, 200, answer)
   } catch (error) {
@@ -101,6 +106,7 @@ const ROUTES: Routes = {
     config: configDigest(hub.snapshot),
     url: host.url,
   }),
+  'POST /api/config/look': ({ host }) => host.look(),
   'GET /api/servers': ({ hub }) => ({ servers: hub.servers.status() }),
   'GET /api/servers/check': async ({ hub, query, signal }) => ({
     servers: await checkServers(hub, { names: query.getAll('server'), idle: false, signal }),
@@ -167,15 +173,11 @@ const PARTS: Readonly<Record<string, string>> = {
   ACTION: '(restart|enable|disable|toggle)',
 }
 
-const FIXED: ReadonlyMap<string, Handler<object>> = new Map(
-  Object.entries(ROUTES).filter(([route]) => !/\/[A-Z]+/.test(route)),
-)
-
-const PATTERNS: readonly (readonly [RegExp, Handler<object>])[] = Object.entries(ROUTES)
-  .filter(([route]) => !FIXED.has(route))
-  .map(([route, handler]) => {
+const PATTERNS: readonly (readonly [RegExp, keyof Api])[] = Object.keys(ROUTES)
+  .filter((route): route is keyof Api => /\/[A-Z]+/.test(route))
+  .map((route) => {
     const pattern = route.replace(/(?<=\/)[A-Z]+/g, (part) => PARTS[part] ?? part)
-    return [new RegExp(`^${pattern}$`), handler]
+    return [new RegExp(`^${pattern}$`), route]
   })
 
 const NO_BODY = Buffer.alloc(0)
@@ -205,14 +207,25 @@ function statusOf({ code, details }: Fault): number {
   return STATUS[code] ?? 409
 }
 
-function handlerOf(what: string): ((asked: Asked) => object | Promise<object>) | undefined {
-  const fixed = FIXED.get(what)
-  if (fixed) return fixed
-  for (const [pattern, handler] of PATTERNS) {
+interface Found {
+  readonly route: keyof Api
+  readonly handler: Handler<object>
+  /** What stands in the path for the names in capitals, as it is written there. */
+  readonly names: readonly string[]
+}
+
+function find(what: string): Found | undefined {
+  // Own members only, and those are the routes.
+  if (Object.hasOwn(ROUTES, what)) return foundAt(what as keyof Api, [])
+  for (const [pattern, route] of PATTERNS) {
     const [, ...names] = pattern.exec(what) ?? []
-    if (names.length > 0) return (asked) => handler(asked, ...names.map(decoded))
+    if (names.length > 0) return foundAt(route, names)
   }
   return undefined
+}
+
+function foundAt(route: keyof Api, names: readonly string[]): Found {
+  return { route, handler: ROUTES[route], names }
 }
 
 function unknownRoute(what: string): Fault {

@@ -1,11 +1,11 @@
 // One request of a client, read, before anybody decided on it.
 
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Stop } from '../base/stop.ts'
 import type { Caller } from '../call/own-instance.ts'
 import { type Actor, agentOf } from '../policy/access.ts'
 import type { RequestMessage } from '../wire/message.ts'
 import type { RawParams } from '../wire/params.ts'
+import type { Gone } from './gone.ts'
 import type { Reply } from './reply.ts'
 import type { Session } from './session.ts'
 
@@ -18,8 +18,7 @@ export interface Incoming {
   readonly headers: IncomingHttpHeaders | undefined
   readonly body: Buffer
   readonly reply: Reply
-  /** Fires when the client has gone. */
-  readonly gone: Stop
+  readonly gone: Gone
   /** Whom it comes from, where that is known. */
   readonly session: Session | undefined
 }

@@ -1,7 +1,7 @@
 // Faults as clients see them. A tool call that could not be made is a result that says so, because that is what a model
 // can act on; anything else is an error of the protocol.
 
-import { Fault } from '../base/fault.ts'
+import { type Code, Fault } from '../base/fault.ts'
 import { maskText } from '../base/redact.ts'
 import { ERROR, type Era } from '../wire/era.ts'
 import type { Id, ProtocolError } from '../wire/message.ts'
@@ -15,13 +15,7 @@ export function replyFault(reply: Reply, id: Id, method: string, era: Era, error
     error instanceof Fault
       ? error
       : new Fault('INTERNAL', 'something went wrong in Busbar itself; its log says what')
-  const text = maskText([fault.message, fault.hint].filter(Boolean).join(' — '))
-  const approval = fault.details?.['approval']
-  const data = {
-    code: fault.code,
-    ...(fault.hint === undefined ? {} : { hint: maskText(fault.hint) }),
-    ...(typeof approval === 'string' ? { approval } : {}),
-  }
+  const { message: text, data } = faultError(fault)
   if (fault.code === 'NO_ACCESS' || fault.code === 'SERVER_UNKNOWN' || fault.code === 'TOOL_UNKNOWN') {
     // An endpoint that is not there is 404. To a client with a session that would say that the session is over, so what it
     // asks for by name there is not.
@@ -50,6 +44,24 @@ export function replyFault(reply: Reply, id: Id, method: string, era: Era, error
     return
   }
   reply.error(id, { code: OWN_ERROR, message: text, data })
+}
+
+/** A fault as an error of the protocol, with the next step in words and as data. */
+export function faultError({ code, message, hint, details }: Fault): Described {
+  const approval = details?.['approval']
+  return {
+    code: OWN_ERROR,
+    message: maskText([message, hint].filter(Boolean).join(' — ')),
+    data: {
+      code,
+      ...(hint === undefined ? {} : { hint: maskText(hint) }),
+      ...(typeof approval === 'string' ? { approval } : {}),
+    },
+  }
+}
+
+interface Described extends ProtocolError {
+  readonly data: { readonly code: Code; readonly hint?: string; readonly approval?: string }
 }
 
 /** What names a tool, a resource or a prompt, of one server or another. */

@@ -12,18 +12,24 @@ import type { Hub } from '../hub.ts'
 import { type Actor, OWNER } from '../policy/access.ts'
 import type { Token } from '../store/policy.ts'
 import { serveApi } from './api.ts'
+import type { Standing } from './api-types.ts'
 import { EventFeed } from './events.ts'
+import { faultError } from './faults.ts'
+import { Gone } from './gone.ts'
 import { checkExposure, wrongName } from './guard.ts'
 import { serveMcp } from './http-endpoint.ts'
 import { agentsIn, Identities, type Known, ownerToken, readTokens, signInFault } from './identify.ts'
 import { json } from './json.ts'
 import { asksForStream, Limits, type Share } from './limits.ts'
 import { serveUpgrade } from './lines-upgrade.ts'
+import { listening } from './listening.ts'
 import { McpEndpoint } from './mcp.ts'
 import { Metrics } from './metrics.ts'
-import { refuse, refuseAt, refuseForNow } from './refuse.ts'
+import { type OpenAnswer, OpenAnswers, TOKEN_OVER } from './open-answers.ts'
+import { refuse, refuseAt, refuseForNow, refuseStoppingAt } from './refuse.ts'
 import { sessionKey } from './session-id.ts'
 import { FailedSignIns } from './sign-ins.ts'
+import { targetOf } from './target.ts'
 
 export interface GatewayOptions {
   readonly host: string
@@ -43,11 +49,10 @@ export class Gateway {
   readonly #endpoint: McpEndpoint
   readonly #servers: Server[] = []
   #socket: string | undefined
-  /** Answers to requests by token that are under way, streams among them. */
-  readonly #open = new Set<ServerResponse>()
+  readonly #open = new OpenAnswers()
   #tokens: readonly Token[] = []
   /** Clients on a line, which the server that took them does not know any more. */
-  readonly #lines = new Map<Socket, string | undefined>()
+  readonly #lines = new Map<Socket, { readonly authorization: string | undefined; readonly gone: Gone }>()
   readonly #ending = new AbortController()
   #settings: GatewaySettings
   #closing = false
@@ -96,6 +101,9 @@ export class Gateway {
     return this.#identities.agents
   }
 
+  /** Looks at the files of its configuration now; until somebody follows them for it, none are. */
+  look: () => Promise<Standing> = async () => ({ files: [], refused: [], untrusted: [] })
+
   /** Takes over tokens, limits and hosts of a configuration, before it is followed; a fault leaves the old ones. */
   update(active: Snapshot): void {
     const known = this.#known(active)
@@ -114,20 +122,20 @@ export class Gateway {
     this.recheck()
   }
 
-  /** Ends the streams of those whom the configuration that is followed now, or their token, does not let in any more. */
+  /** Sends those away whom the configuration that is followed now, or their token, does not let in any more. */
   recheck(): void {
-    this.#endpoint.recheck((actor) => actor.kind === 'owner' || this.#identities.agents.includes(actor.id))
     const isOut = (authorization: string | undefined) => this.#identities.find(authorization) === undefined
-    const responses = [...this.#open].filter(({ req }) => isOut(req.headers.authorization))
-    const lines = [...this.#lines].filter(([, authorization]) => isOut(authorization))
-    // What was said to them last goes out first, and may have been the end.
-    setImmediate(() => {
-      for (const { writableEnded, socket } of responses) if (!writableEnded) socket?.destroySoon()
-      for (const [socket] of lines) socket.destroySoon()
-    })
+    // Before anything of theirs is ended: they are told why.
+    this.#open.sendAway(isOut)
+    for (const [socket, { authorization, gone }] of this.#lines) {
+      if (!isOut(authorization)) continue
+      gone.sendAway(faultError(TOKEN_OVER))
+      setImmediate(() => socket.destroySoon())
+    }
+    this.#endpoint.recheck((actor) => actor.kind === 'owner' || this.#identities.agents.includes(actor.id))
   }
 
-  /** Takes no more requests; what is under way may finish. */
+  /** Begins nothing new; what is under way may finish, and what belongs to it is taken. */
   refuse(): void {
     this.#closing = true
     this.#endpoint.windDown()
@@ -181,10 +189,11 @@ export class Gateway {
     }, false)
     server.on('upgrade', (request, socket: Socket, head) => {
       const { authorization } = request.headers
-      const actor = this.#closing ? undefined : this.#identities.find(authorization)
+      const actor = this.#closing ? 'nobody now' : this.#identities.find(authorization)
       const { signal } = this.#ending
-      serveUpgrade({ endpoint: this.#endpoint, actor, signal }, request, socket, head)
-      this.#lines.set(socket, authorization)
+      const gone = new Gone()
+      serveUpgrade({ endpoint: this.#endpoint, actor, gone, signal }, request, socket, head)
+      this.#lines.set(socket, { authorization, gone })
       socket.once('close', () => this.#lines.delete(socket))
     })
     // The caller holds the lock of this home, so a socket that is there is of a gateway that died.
@@ -221,9 +230,15 @@ export class Gateway {
     guarded: boolean,
   ): Promise<void> {
     const { headers } = request
-    const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
+    const target = targetOf(request)
+    if (target.kind === 'unclear')
+      return refuseAt(request.url ?? '', response, 400, new Fault('USAGE', target.reason))
+    // From here on there is one form of it.
+    request.url = target.url
+    const path = target.url.split('?', 1)[0] ?? '/'
     const { allowedHosts, limits } = this.#settings
-    const wrong = guarded ? wrongName(headers, allowedHosts) : undefined
+    const { host } = target
+    const wrong = guarded ? wrongName({ host, origin: headers.origin }, allowedHosts) : undefined
     if (wrong !== undefined) return this.#refuse('host', path, response, 403, new Fault('NO_ACCESS', wrong))
     if (request.rawHeaders.length > 2 * limits.headerCount)
       return refuse(response, 431, `more than ${limits.headerCount} headers`)
@@ -240,7 +255,8 @@ export class Gateway {
       response.setHeader('www-authenticate', 'Bearer realm="busbar"')
       return this.#refuse('token', path, response, 401, signInFault(headers.authorization))
     }
-    if (this.#closing) return refuseForNow(response, 503, 'CLOSED', STOPPING)
+    // What belongs to calls under way is told apart from what would begin one where it is read.
+    if (this.#closing && !path.startsWith('/mcp')) return refuseStoppingAt(path, response)
     const stays = asksForStream(request)
     const share = this.#limits.enter(actor, stays)
     if ('reason' in share) {
@@ -251,10 +267,12 @@ export class Gateway {
       share.leave(stays)
       this.#open.delete(response)
     }
-    if (guarded) this.#open.add(response)
+    // Who shows no token is the owner, at the socket.
+    const open =
+      headers.authorization === undefined ? { reply: undefined, gone: new Gone() } : this.#open.add(response)
     if (stays) response.once('close', leave)
     try {
-      await this.#answer(request, response, actor, path, share)
+      await this.#answer(request, response, actor, path, share, open)
     } finally {
       if (!stays) leave()
     }
@@ -266,6 +284,7 @@ export class Gateway {
     actor: Actor,
     path: string,
     share: Share,
+    open: OpenAnswer,
   ): Promise<void> | void {
     if (path === '/metrics' || path.startsWith('/api/')) {
       if (actor.kind !== 'owner')
@@ -276,7 +295,7 @@ export class Gateway {
     const scope = scopeOf(path)
     if (scope === undefined)
       return refuse(response, 404, 'there is nothing here; the endpoints are /mcp and /mcp/SERVER')
-    return serveMcp({ endpoint: this.#endpoint, actor, scope: scope.server, request, response, share })
+    return serveMcp({ endpoint: this.#endpoint, actor, scope: scope.server, request, response, share, open })
   }
 
   #refuse(reason: string, path: string, response: ServerResponse, status: number, fault: Fault): void {
@@ -286,35 +305,6 @@ export class Gateway {
 }
 
 // --- internal ---
-
-function listening(server: Server, listen: () => void, where: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const reason =
-        error.code === 'EADDRINUSE'
-          ? 'something else listens there'
-          : error.code === 'EACCES'
-            ? 'that needs other rights'
-            : error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND'
-              ? 'this machine has no such address'
-              : error.message
-      reject(
-        new Fault('GATEWAY_BUSY', `the gateway cannot listen on ${where}: ${reason}`, {
-          hint:
-            error.code === 'EADDRINUSE' || error.code === 'EACCES'
-              ? 'choose another: busbar up --port 0'
-              : 'leave --host out, or name an address of this machine',
-          cause: error,
-        }),
-      )
-    })
-    server.once('listening', resolve)
-    listen()
-  })
-}
-
-/** Another gateway may be there then. */
-const STOPPING = { reason: 'the gateway is stopping', retryAfter: 5 } as const
 
 /** `/mcp` is for all servers that somebody may use, `/mcp/SERVER` for one. */
 function scopeOf(path: string): { readonly server: string | undefined } | undefined {

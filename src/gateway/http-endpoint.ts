@@ -2,14 +2,14 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Fault } from '../base/fault.ts'
-import { Stopper } from '../base/stop.ts'
 import type { Actor } from '../policy/access.ts'
 import { readBody } from './body.ts'
 import { placeOf } from './event-log.ts'
 import { EventSink } from './event-sink.ts'
 import type { Share } from './limits.ts'
 import type { McpEndpoint } from './mcp.ts'
-import { refuse, refuseForNow } from './refuse.ts'
+import type { OpenAnswer } from './open-answers.ts'
+import { refuse, refuseForNow, STOPPING } from './refuse.ts'
 import { HttpReply } from './reply.ts'
 import type { Session } from './session.ts'
 import { isList, several } from './several.ts'
@@ -23,6 +23,7 @@ export interface Visit {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly share: Share
+  readonly open: OpenAnswer
 }
 
 export function serveMcp(visit: Visit): Promise<void> | void {
@@ -42,17 +43,19 @@ export function serveMcp(visit: Visit): Promise<void> | void {
 
 // --- internal ---
 
-async function post({ endpoint, actor, scope, request, response, share }: Visit): Promise<void> {
+async function post({ endpoint, actor, scope, request, response, share, open }: Visit): Promise<void> {
   const { headers } = request
   if (!/^application\/json[ \t]*(?:;|$)/i.test(headers['content-type'] ?? ''))
     return refuse(response, 415, 'expected content-type application/json')
   const body = await readBody(request, response, share.settings.body)
-  if (body === undefined) return
-  const gone = new Stopper()
+  const { gone } = open
+  // Also of somebody who was sent away before all of it was there.
+  if (body === undefined || gone.aborted) return
   response.once('close', () => {
     if (!response.writableFinished) gone.abort()
   })
   const reply = new HttpReply(response, headers.accept)
+  open.reply = reply
   const incoming = { actor, scope, headers, body, reply, gone, session: undefined }
   if (isList(body)) return await several(endpoint, incoming, share)
   await endpoint.handle(incoming)
@@ -83,6 +86,11 @@ function openStream(visit: Visit): void {
     refuse(response, 406, 'expected accept: text/event-stream')
   else {
     const session = sessionOf(visit, id)
+    // Who waits for an answer may have lost the stream by which it comes.
+    if (session && visit.endpoint.stopping && !session.underWay) {
+      refuseForNow(response, 503, 'CLOSED', STOPPING)
+      return
+    }
     const lastId = headers['last-event-id']
     const place = placeOf(typeof lastId === 'string' ? lastId : undefined)
     if (lastId === undefined || session?.has(place)) session?.read(new EventSink(response), place)

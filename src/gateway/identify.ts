@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { randomHex } from '../base/digest.ts'
 import { Fault } from '../base/fault.ts'
 import { type Places, prepareFolder, unsafeReason } from '../base/places.ts'
+import { learnSecret } from '../base/redact.ts'
 import { writeFileAtomic } from '../base/write-file.ts'
 import { expandText } from '../config/expand.ts'
 import { configFault } from '../config/problem.ts'
@@ -102,6 +103,15 @@ export function ownerTokenFile({ state }: Places): string {
 export function ownerToken(places: Places, env: Snapshot['env']): string {
   const given = env['BUSBAR_ADMIN_TOKEN']
   if (given) return given
+  const token = keptToken(places)
+  // It is in no configuration, so nobody else would take it out of what is shown and kept.
+  learnSecret(token, 'owner')
+  return token
+}
+
+// --- internal ---
+
+function keptToken(places: Places): string {
   const file = ownerTokenFile(places)
   prepareFolder(places.state)
   const reason = unsafeReason(file)
@@ -117,8 +127,6 @@ export function ownerToken(places: Places, env: Snapshot['env']): string {
   writeFileAtomic(file, `${made}\n`, { mode: 0o600 })
   return made
 }
-
-// --- internal ---
 
 function tokenIn(authorization: string | undefined): string | undefined {
   return authorization?.match(/^Bearer +(\S+)$/i)?.[1]

@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Actor } from '../policy/access.ts'
+import type { Gone } from './gone.ts'
 import { serveLines } from './lines.ts'
 import type { McpEndpoint } from './mcp.ts'
 
@@ -12,13 +13,15 @@ export const LINES = 'busbar-lines'
 export interface Upgrade {
   readonly endpoint: McpEndpoint
   /** Who it is by their token: whoever opens the socket is the owner, but speaks for an agent here. */
-  readonly actor: Actor | undefined
+  readonly actor: Actor | undefined | 'nobody now'
+  /** Fires when that token opens nothing any more. */
+  readonly gone: Gone
   readonly signal: AbortSignal
 }
 
 /** Takes a connection over. Never throws. */
 export function serveUpgrade(
-  { endpoint, actor, signal }: Upgrade,
+  { endpoint, actor, gone, signal }: Upgrade,
   { headers, url = '' }: IncomingMessage,
   socket: Socket,
   head: Buffer,
@@ -26,16 +29,33 @@ export function serveUpgrade(
   // The client may go at any moment.
   socket.on('error', () => socket.destroy())
   const [, path, name] = /^(\/lines)(?:\/([^/]+))?$/.exec(url) ?? []
-  if (path === undefined || headers.upgrade !== LINES) {
-    socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n')
+  const scope = name === undefined ? undefined : decoded(name)
+  if (path === undefined || scope === null || headers.upgrade !== LINES) {
+    refuse(socket, '404 Not Found')
+  } else if (actor === 'nobody now') {
+    refuse(socket, '503 Service Unavailable')
   } else if (actor === undefined) {
-    socket.end('HTTP/1.1 401 Unauthorized\r\nconnection: close\r\n\r\n')
+    refuse(socket, '401 Unauthorized')
   } else {
     socket.write(`HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: ${LINES}\r\n\r\n`)
     if (head.length > 0) socket.unshift(head)
-    const scope = name === undefined ? undefined : decodeURIComponent(name)
-    void serveLines(endpoint, { actor, scope, input: socket, output: socket }, signal).finally(() =>
+    void serveLines(endpoint, { actor, scope, input: socket, output: socket, gone }, signal).finally(() =>
       socket.end(),
     )
+  }
+}
+
+// --- internal ---
+
+function refuse(socket: Socket, status: string): void {
+  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n\r\n`)
+}
+
+/** Null where it is no name in an address. */
+function decoded(name: string): string | null {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return null
   }
 }

@@ -1,11 +1,13 @@
 // The gateway on a pair of streams, a message a line: for clients that start what they talk to.
 
 import type { Readable, Writable } from 'node:stream'
-import { Stopper } from '../base/stop.ts'
 import type { Actor } from '../policy/access.ts'
+import { withoutMark } from '../wire/byte-mark.ts'
+import { requestIdOfCut } from '../wire/ends.ts'
 import { LEGACY_VERSIONS } from '../wire/era.ts'
 import { LineReader, oneLine } from '../wire/lines.ts'
 import type { Sink } from './event-log.ts'
+import { Gone } from './gone.ts'
 import type { McpEndpoint } from './mcp.ts'
 import { Reply } from './reply.ts'
 import { Session } from './session.ts'
@@ -25,16 +27,21 @@ export interface LineClient {
   readonly scope: string | undefined
   readonly input: Readable
   readonly output: Writable
+  /** Fires when it is sent away. */
+  readonly gone?: Gone
 }
 
 /** Resolves when the client has gone, or the signal fired, and what was under way has ended. */
 export async function serveLines(
   endpoint: McpEndpoint,
-  { actor, scope, input, output }: LineClient,
+  { actor, scope, input, output, gone = new Gone() }: LineClient,
   signal: AbortSignal,
 ): Promise<void> {
-  const gone = new Stopper()
-  const underWay = new Set<Promise<void>>()
+  const underWay = new Map<Reply, Promise<void>>()
+  // First of all who listen: what is cancelled would give another answer.
+  gone.addEventListener('abort', () => {
+    if (gone.why) for (const reply of underWay.keys()) reply.sendAway(gone.why)
+  })
   const session = new Session({
     id: '',
     actor,
@@ -47,15 +54,21 @@ export async function serveLines(
   const leave = endpoint.join(session)
   session.read(new LineSink(output), undefined)
   const reader = new LineReader(LARGEST, {
-    line: (body) => {
+    line: (line) => {
+      const body = withoutMark(line)
+      if (body.length === 0) return
       const reply = new LineReply(output)
       const incoming = { actor, scope, headers: undefined, body, reply, gone, session }
       const handling = isList(body) ? several(endpoint, incoming, undefined) : endpoint.handle(incoming)
-      const handled = handling.finally(() => underWay.delete(handled))
-      underWay.add(handled)
+      underWay.set(
+        reply,
+        handling.finally(() => underWay.delete(reply)),
+      )
     },
-    oversized: (size) =>
-      new LineReply(output).error(null, { code: -32600, message: `a message of ${size} bytes is too large` }),
+    oversized: (size, head, tail) => {
+      const id = requestIdOfCut(withoutMark(head), tail) ?? null
+      new LineReply(output).error(id, { code: -32600, message: `a message of ${size} bytes is too large` })
+    },
   })
   const read = (chunk: Buffer) => {
     reader.push(chunk)
@@ -66,14 +79,16 @@ export async function serveLines(
   }
   try {
     input.on('data', read)
-    await ended(input, output, signal)
-    // What was asked before the end is still answered.
-    if (!signal.aborted && !output.destroyed) await drained(underWay)
+    await ended(input, output, signal, gone)
+    if (input.readableEnded) reader.end()
+    // What was asked before the end is still answered; what is asked of the client is not, any more.
+    session.silent()
+    if (!signal.aborted && !gone.aborted && !output.destroyed) await drained([...underWay.values()])
   } finally {
     input.off('data', read)
     gone.abort()
     leave()
-    await Promise.all(underWay)
+    await Promise.all(underWay.values())
   }
 }
 
@@ -152,17 +167,18 @@ function writeLine(output: Writable, pieces: readonly Buffer[]): void {
   output.uncork()
 }
 
-function ended(input: Readable, output: Writable, signal: AbortSignal): Promise<void> {
+function ended(input: Readable, output: Writable, signal: AbortSignal, gone: Gone): Promise<void> {
   return new Promise((resolve) => {
     const done = () => resolve()
     if (signal.aborted) done()
     signal.addEventListener('abort', done, { once: true })
+    gone.addEventListener('abort', done)
     for (const event of ['end', 'close', 'error']) input.once(event, done)
     for (const event of ['close', 'error']) output.once(event, done)
   })
 }
 
-async function drained(underWay: ReadonlySet<Promise<void>>): Promise<void> {
+async function drained(underWay: readonly Promise<void>[]): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const over = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, DRAIN)

@@ -28,6 +28,7 @@ export class Listening implements Hearer {
 
   constructor(asked: Asked) {
     this.#asked = asked
+    asked.reply.endsItself = true
     this.#filter = filterOf(asked)
     if (asked.gone.aborted) this.stop.abort()
     asked.gone.addEventListener('abort', () => this.stop.abort())

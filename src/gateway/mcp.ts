@@ -21,6 +21,7 @@ import { OneServer } from './one-server.ts'
 import { Parking } from './parking.ts'
 import { Passing } from './pass.ts'
 import type { Forwarding } from './questions.ts'
+import { refuseStopping } from './refuse.ts'
 import { HttpReply } from './reply.ts'
 import type { Session } from './session.ts'
 import { askableOf, spokenVersion } from './session-id.ts'
@@ -58,6 +59,8 @@ export class McpEndpoint {
   readonly #one: OneServer
   readonly #whole: Whole
   readonly #off: () => void
+  #stopping = false
+  #looking: NodeJS.Timeout | undefined
 
   constructor(hub: Hub, options: EndpointOptions) {
     this.#hub = hub
@@ -125,6 +128,7 @@ export class McpEndpoint {
     }
     if (message.kind === 'request' && message.id === null) return reply.error(null, NULL_ID, 400)
     if (message.kind !== 'request') return this.#told(incoming, message)
+    reply.requestId = message.id
     const params = readParams(slice(message, 'params'))
     if (typeof params === 'string')
       return reply.error(message.id, { code: ERROR.invalidParams, message: params }, 400)
@@ -133,8 +137,9 @@ export class McpEndpoint {
     // Written out, here and below: objects that are put together from others have a shape of their own each time.
     const asked = { actor, scope, headers, body, reply, gone, session, message, params, name, modern }
     try {
+      if (this.#stopping && !this.#belongs(asked)) refuseStopping(reply, message.id)
       // The path refuses it, and writes that down.
-      if (asked.scope !== undefined && !this.#isThere(asked.actor, asked.scope))
+      else if (asked.scope !== undefined && !this.#isThere(asked.actor, asked.scope))
         await this.#passing.pass(asked, asked.scope)
       else if (modern) await this.#modern(asked)
       else await this.#legacy(asked)
@@ -153,18 +158,34 @@ export class McpEndpoint {
   recheck(isKnown: (actor: Actor) => boolean): void {
     const mayHear = ({ actor, scope }: Hearer) =>
       isKnown(actor) && (scope === undefined || mayReach(this.#hub.context, actor, scope))
-    this.#passing.recheck()
+    this.#passing.recheck(isKnown)
     this.#subscribing.recheck(mayHear)
-    for (const session of this.sessions) if (!mayHear(session)) this.sessions.end(session)
+    for (const session of this.sessions) {
+      if (mayHear(session)) continue
+      // What is under way with a server that went may finish, as at `/mcp`.
+      if (isKnown(session.actor)) session.whenFree(() => mayHear(session) || this.sessions.end(session))
+      else this.sessions.end(session)
+    }
     this.#audience.rulesChanged()
   }
 
-  /** No more requests are taken; servers go, and nobody need hear of it. */
+  /** Whether nothing new is begun any more. */
+  get stopping(): boolean {
+    return this.#stopping
+  }
+
+  /** Nothing new is begun; servers go, and nobody need hear of it. */
   windDown(): void {
+    if (this.#stopping) return
+    this.#stopping = true
     this.#audience.windDown()
+    this.#passing.endUnattended()
+    // As often as it is looked whether anything is under way still.
+    this.#looking = setInterval(() => this.#passing.endUnattended(), 20).unref()
   }
 
   close(): void {
+    clearInterval(this.#looking)
     this.#off()
     this.sessions.close()
     for (const session of this.#lines) session.close()
@@ -191,6 +212,11 @@ export class McpEndpoint {
     if (!connected || connection?.plan.share !== 'session') return
     for (const session of this.sessions)
       if (instanceKey(connection, session.caller) === instance) session.hasInstance()
+  }
+
+  /** Whether a request begins nothing: it finishes a call that is under way, or asks whether anybody is there. */
+  #belongs(asked: Asked): boolean {
+    return asked.message.method === 'ping' || (asked.modern && this.#passing.isParked(asked))
   }
 
   /** A notification, or an answer to something that the client was asked. */

@@ -2,7 +2,7 @@
 // server wanted to know. Until then the request is parked: it stays under way with the server, and nobody waits for it.
 
 import { keyFor } from '../base/sealed.ts'
-import { agentOf } from '../policy/access.ts'
+import { type Actor, agentOf } from '../policy/access.ts'
 import { ASKING_METHODS, META } from '../wire/era.ts'
 import type { Asked } from './asked.ts'
 import { type Lot, ParkedCall } from './parked-call.ts'
@@ -94,6 +94,29 @@ export class Parking implements Lot {
     this.#over.set(`${call.id} ${call.round}`, how)
   }
 
+  /** Whether it is about a call that is parked here; whether it is right, `callOf` tells. */
+  has(asked: Asked): boolean {
+    if (!ASKING_METHODS.has(asked.message.method)) return false
+    const claims = openState(asked, this.#key)
+    return claims !== undefined && claims !== 'forged' && this.#parked.has(claims.id)
+  }
+
+  /** How many keep a server busy while nobody is there who could answer. */
+  get unattended(): number {
+    return this.#unattended().length
+  }
+
+  /** Ends those, in the name of whoever is not there. */
+  endUnattended(): void {
+    for (const call of this.#unattended()) call.tell('end for good')
+  }
+
+  /** Ends those that nobody may come back to. */
+  recheck(isKnown: (actor: Actor) => boolean): void {
+    for (const { call } of [...this.#parked.values()])
+      if (!isKnown(call.asked.actor)) call.tell('end for good')
+  }
+
   close(): void {
     for (const { call } of [...this.#parked.values()]) call.tell('end for good')
   }
@@ -136,6 +159,12 @@ export class Parking implements Lot {
     const over = this.#over.get(`${claims.id} ${claims.round}`)
     const event = returning(claims, { ...factsOf(asked), now: Date.now(), round: call?.round, over })
     return event === 'comes back' ? call : refuse(call?.state ?? 'new', event)
+  }
+
+  /** Over HTTP nobody waits; on a line the client is there until that ends. */
+  #unattended(): ParkedCall[] {
+    const calls = [...this.#parked.values()].map(({ call }) => call)
+    return calls.filter(({ state, asked }) => state === 'parked' && asked.session?.closed !== false)
   }
 }
 

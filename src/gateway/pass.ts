@@ -73,6 +73,11 @@ export class Passing {
     return this.ask(asked, server, renamed).then((answered) => answer(asked, answered))
   }
 
+  /** Whether its client comes back to a call that waits here. */
+  isParked(asked: Asked): boolean {
+    return this.#parking.has(asked)
+  }
+
   /** What the server answers; what comes before that goes to the client at once. */
   async ask(
     asked: Asked,
@@ -127,10 +132,18 @@ export class Passing {
     }
   }
 
-  /** Ends the streams of those who may not use their server any more. */
-  recheck(): void {
+  /** Ends the streams of those who may not use their server any more, and what is parked for those who may not come back. */
+  recheck(isKnown: (actor: Actor) => boolean): void {
+    this.#parking.recheck(isKnown)
     for (const { actor, server, stop } of this.#streams)
       if (verdictOn(this.#hub.context, actor, { server, tool: undefined }).verdict === 'deny') stop.abort()
+  }
+
+  /** Ends what is parked for clients that are not there, once nothing else is under way with any server. */
+  endUnattended(): void {
+    const { connections } = this.#hub.context.manager
+    const inside = connections.reduce((sum, { gate }) => sum + gate.inside, 0)
+    if (inside <= this.#parking.unattended) this.#parking.endUnattended()
   }
 
   close(): void {
@@ -236,16 +249,11 @@ function isPushed(modern: boolean): boolean {
 }
 
 /**
- * Stops with the client, where its going away means that. A legacy one says so, and may come back for the answer; without
- * a session it could not say so in a way that means this request and no other.
+ * Stops with the client, where its going away means that. A legacy one says so, and may come back for the answer, unless it
+ * was sent away; without a session it could not say so in a way that means this request and no other.
  */
-function stopWith({ modern, gone }: Asked, stop: Stopper): (() => void) | undefined {
-  if (!(modern ? CANCELS_BY_LEAVING.modern : CANCELS_BY_LEAVING.legacy)) return undefined
-  const abort = () => stop.abort()
-  if (gone.aborted) abort()
-  gone.addEventListener('abort', abort)
-  // A line outlives what is asked on it.
-  return () => gone.removeEventListener('abort', abort)
+function stopWith({ modern, gone }: Asked, stop: Stopper): () => void {
+  return gone.onOver(modern ? CANCELS_BY_LEAVING.modern : CANCELS_BY_LEAVING.legacy, () => stop.abort())
 }
 
 /** What is answered to a request about something that nobody has. */

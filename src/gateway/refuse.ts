@@ -1,12 +1,13 @@
 // Answers to requests that are not even looked at.
 
 import type { ServerResponse } from 'node:http'
-import type { Code, Fault } from '../base/fault.ts'
-import type { ProtocolError } from '../wire/message.ts'
+import { type Code, Fault } from '../base/fault.ts'
+import type { Id, ProtocolError } from '../wire/message.ts'
 import { apiFault } from './api-fault.ts'
 import { OWN_ERROR } from './faults.ts'
 import { json } from './json.ts'
 import type { TooMuch } from './limits.ts'
+import type { Reply } from './reply.ts'
 
 export function refuse(response: ServerResponse, status: number, message: string): void {
   json(response, status, { error: message })
@@ -28,6 +29,25 @@ export function refuseForNow(
   response.setHeader('retry-after', retryAfter)
   if (status === 503) response.setHeader('connection', 'close')
   json(response, status, { jsonrpc: '2.0', id: null, error: tooMuchError(code, { reason, retryAfter }) })
+}
+
+/** Another gateway may be there then. */
+export const STOPPING = { reason: 'the gateway is stopping', retryAfter: 5 } as const
+
+/** Nothing is taken at this path any more. */
+export function refuseStoppingAt(path: string, response: ServerResponse): void {
+  if (!path.startsWith('/api/')) {
+    refuseForNow(response, 503, 'CLOSED', STOPPING)
+    return
+  }
+  response.setHeader('retry-after', STOPPING.retryAfter)
+  response.setHeader('connection', 'close')
+  json(response, 503, apiFault(new Fault('CLOSED', STOPPING.reason)))
+}
+
+/** The same of a request that was read. */
+export function refuseStopping(reply: Reply, id: Id): void {
+  reply.unavailable(id, tooMuchError('CLOSED', STOPPING), STOPPING.retryAfter)
 }
 
 /** The same as an error of the protocol. */

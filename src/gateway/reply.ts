@@ -7,6 +7,10 @@ import type { EventLog } from './event-log.ts'
 import { EventSink } from './event-sink.ts'
 
 export abstract class Reply {
+  /** Of the request that it answers, once that was read. */
+  requestId: Id | undefined = undefined
+  /** Whether it only tells what happens, and says by itself that nothing follows. */
+  endsItself = false
   abstract get ended(): boolean
   /** Whether something can come before the answer. */
   abstract get streams(): boolean
@@ -26,6 +30,17 @@ export abstract class Reply {
   error(id: Id, error: ProtocolError, status = 200): void {
     const text = `{"jsonrpc":"2.0","id":${idText(id)},"error":${JSON.stringify(error)}}`
     this.send([Buffer.from(text)], status)
+  }
+
+  /** The answer to somebody who is sent away in the middle; whatever would follow is for nobody. */
+  sendAway(why: ProtocolError): void {
+    if (this.requestId !== undefined && !this.endsItself) this.error(this.requestId, why)
+  }
+
+  /** Nothing new is begun here; another may be there in so many seconds. */
+  unavailable(id: Id, error: ProtocolError, seconds: number): void {
+    this.retryAfter(seconds)
+    this.error(id, error, 503)
   }
 
   /** Says after how many seconds it may be tried again, where that can be said beside the answer. */
@@ -126,6 +141,15 @@ export class HttpReply extends Reply {
     this.#response.setTimeout(UNREAD_PATIENCE, () => this.#response.destroy())
     for (const piece of pieces) this.#response.write(piece)
     this.#response.end()
+  }
+
+  override sendAway(why: ProtocolError): void {
+    if (!this.endsItself) this.error(this.requestId ?? null, why, 401)
+  }
+
+  override unavailable(id: Id, error: ProtocolError, seconds: number): void {
+    if (!this.#response.headersSent) this.#response.setHeader('connection', 'close')
+    super.unavailable(id, error, seconds)
   }
 
   override retryAfter(seconds: number): void {

@@ -16,7 +16,7 @@ import { EventLog, type Place, type Sink } from './event-log.ts'
 import { type Level, passes } from './levels.ts'
 import { type Forwarding, forwardQuestion, type Question } from './questions.ts'
 import type { Reply } from './reply.ts'
-import { type Askable, canBeAsked, capabilitiesFrom } from './session-id.ts'
+import { type Askable, askableOf, canBeAsked, capabilitiesFrom } from './session-id.ts'
 
 /** Streams that ended and are kept for a client that lost them. */
 const MOST_ENDED = 8
@@ -82,6 +82,7 @@ export class Session implements Hearer {
   #told: Told | undefined
   #introduced: boolean
   #closed = false
+  #whenFree: (() => void) | undefined
 
   constructor(options: SessionOptions) {
     const { id, actor, scope, version, askable, forwarding, introduced } = options
@@ -99,7 +100,7 @@ export class Session implements Hearer {
 
   /** Whether it is in use at this moment: by a stream, or a request under way. */
   get busy(): boolean {
-    return this.#running.size > 0 || this.#standing.read
+    return this.underWay || this.#standing.read
   }
 
   /** The lowest level of what servers say that it wants to hear; undefined until it asked for one. */
@@ -139,6 +140,12 @@ export class Session implements Hearer {
     this.#told = undefined
   }
 
+  /** Nothing comes from its client any more, so it answers nothing. */
+  silent(): void {
+    this.agree(this.#version, askableOf(undefined))
+    this.#unanswered()
+  }
+
   get canBeAsked(): boolean {
     return canBeAsked(this.#askable)
   }
@@ -164,6 +171,21 @@ export class Session implements Hearer {
   finish(id: Id, stop: Stopper): void {
     if (this.#running.get(id)?.stop === stop) this.#running.delete(id)
     this.used = performance.now()
+    if (this.#whenFree === undefined || this.underWay) return
+    // Not before the answer went out.
+    setImmediate(this.#whenFree)
+    this.#whenFree = undefined
+  }
+
+  /** Calls back when nothing that it asked for is under way. */
+  whenFree(then: () => void): void {
+    if (this.underWay) this.#whenFree = then
+    else then()
+  }
+
+  /** Whether something that it asked for is. */
+  get underWay(): boolean {
+    return this.#running.size > 0
   }
 
   /** A notification of the client. */

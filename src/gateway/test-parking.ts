@@ -7,6 +7,7 @@ import { META } from '../wire/era.ts'
 import { type ReplyMessage, type RequestMessage, readMessage, requestOf } from '../wire/message.ts'
 import { readParams } from '../wire/params.ts'
 import type { Asked } from './asked.ts'
+import { Gone } from './gone.ts'
 import type { ParkedCall } from './parked-call.ts'
 import { Parking } from './parking.ts'
 import type { Answered } from './pass.ts'
@@ -53,7 +54,7 @@ function request(agent: string, more: object = {}, tool = 'ask'): Asked & { read
     headers: undefined,
     body,
     reply: new Unheard(),
-    gone: new Stopper(),
+    gone: new Gone(),
     session: undefined,
     // A request reads as one.
     message: readMessage(body) as RequestMessage,

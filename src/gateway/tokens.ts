@@ -8,6 +8,9 @@ import type { Agents, Token } from '../store/policy.ts'
 /** How all of them begin, so that scanners for lost secrets know one when they see it. */
 const PREFIX = 'busbar_'
 
+/** In milliseconds. Beyond it there are numbers that no store can keep as a time. */
+const LONGEST_LIFE = 1000 * 365 * 24 * 3_600_000
+
 export interface NewToken {
   readonly agent: string
   /** Nobody can tell it again. */
@@ -22,6 +25,10 @@ export async function makeToken(
   agent: string,
   { life, replace = false }: { readonly life?: number | undefined; readonly replace?: boolean },
 ): Promise<NewToken> {
+  if (life !== undefined && !(life >= 1 && life <= LONGEST_LIFE))
+    throw new Fault('USAGE', 'the life of a token is a number of milliseconds', {
+      hint: 'a thousand years at most; one that is to live longer needs no end',
+    })
   const token = PREFIX + randomBytes(32).toString('base64url')
   const hash = sha256(token)
   const now = Date.now()

@@ -21,9 +21,10 @@ export function judgedPage(hub: Hub, actor: Actor, server: string, answer: Reply
   if (open && isJudged(hub, connection, answer)) return answer
   const result = memberValue(answer, 'result') as { tools?: unknown; _meta?: object }
   const tools = Array.isArray(result.tools) ? result.tools : []
-  const sound = tools.filter((tool) => isAccepted(hub, server, tool))
+  const named = tools.filter((tool) => !isCalledBySecret(connection, tool))
+  const sound = named.filter((tool): tool is Tool => isAccepted(hub, connection, tool))
   // It has changed, and has not said so: from now on calls are judged by what it says now.
-  if (sound.length < tools.length) void connection.relist(true).catch(() => undefined)
+  if (sound.length < named.length) void connection.relist(true).catch(() => undefined)
   const shown = open
     ? sound
     : sound.filter(
@@ -82,11 +83,17 @@ function remember({ pins }: Hub, connection: Connection, answer: ReplyMessage): 
   JUDGED.set(connection, { version: pins.version, pages: [...pages, Buffer.from(page)].slice(-MOST_PAGES) })
 }
 
-function isAccepted({ pins }: Hub, server: string, tool: unknown): tool is Tool {
+/** Such a tool is left out of every list: it would stand in every record of a call. */
+function isCalledBySecret({ plan }: Connection, tool: unknown): boolean {
+  const name = isRecord(tool) ? tool['name'] : undefined
+  return typeof name === 'string' && plan.secrets.scrubName(name) !== name
+}
+
+function isAccepted({ pins }: Hub, connection: Connection, tool: unknown): tool is Tool {
   if (!isRecord(tool) || typeof tool['name'] !== 'string') return false
   const definition = tool as Tool
   if (namesMethod(definition.name)) return false
-  const verdict = pins.verdict(server, definition.name, fingerprint(definition))
-  if (verdict === 'new') pins.first(server, definition)
+  const verdict = pins.verdict(connection.name, definition.name, fingerprint(definition))
+  if (verdict === 'new') pins.first(connection.name, definition)
   return verdict !== 'changed'
 }

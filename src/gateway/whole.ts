@@ -2,7 +2,7 @@
 // asked by its own names.
 
 import { isRecord } from '../base/record.ts'
-import { JsonText } from '../call/call.ts'
+import { JsonText } from '../call/argument-text.ts'
 import { spilledBytes, spilledReply } from '../call/spill-result.ts'
 import type { Surface } from '../call/surface.ts'
 import type { Listing } from '../call/surface-items.ts'
@@ -58,7 +58,10 @@ export class Whole {
     const asked = given.name === CALL_TOOL ? meantCall(this.#hub.context, given) : given
     const { params, name, modern, headers, reply, message, actor } = asked
     const target = name === undefined ? undefined : surface.tool(name)
-    if (target === undefined || target.server === '') return this.#own(asked)
+    if (target === undefined || target.server === '') {
+      // The server of a call that waits may be gone from the configuration, and lets it finish.
+      return modern && this.#passing.isParked(asked) ? this.#passing.pass(asked, '') : this.#own(asked)
+    }
     const { manager, spill } = this.#hub.context
     const known = manager.find(target.server)?.tool(target.tool)
     if (modern && headers !== undefined) {
@@ -84,7 +87,7 @@ export class Whole {
     const stop = new AbortController()
     const begun = session?.begin(message.id, reply, '')
     begun?.addEventListener('abort', () => stop.abort())
-    if (modern) gone.addEventListener('abort', () => stop.abort())
+    const forget = gone.onOver(modern, () => stop.abort())
     try {
       const agent = actor.kind === 'owner' ? undefined : actor.id
       const handle = this.#hub.door(agent, 'gateway', session?.caller.session)
@@ -95,6 +98,7 @@ export class Whole {
       const start = `{"jsonrpc":"2.0","id":${idText(message.id)},"result":{${extra}`
       reply.send([Buffer.from(start), bytes.subarray(bytes.indexOf('{') + 1), BRACE])
     } finally {
+      forget()
       if (begun) session?.finish(message.id, begun)
     }
   }

@@ -40,13 +40,13 @@ export interface EnergyStatus extends EnergyBudget {
 /** Energy that is set aside for one call. To be settled once. */
 export class Reservation {
   /** Goes into the begin of the call's record: what it costs if nobody ever learns more. */
-  readonly amount: number
+  declare readonly amount: number
   /** @internal */
-  readonly account: Account | undefined
+  declare readonly account: Account | undefined
   /** @internal The same amount in millionths. */
-  readonly count: number
+  declare readonly count: number
   /** @internal What it was settled with. */
-  cost: number | undefined
+  declare cost: number | undefined
 
   constructor(account: Account | undefined, count: number) {
     this.account = account
@@ -114,18 +114,23 @@ export class Regulator {
    * be asked. A call that needs more than an agent can hold may go when the agent is full, and leaves it in debt.
    */
   reserve(agent: string, estimate: number): Reservation | Promise<Reservation> {
-    const account = this.#accountFor(agent)
-    if (account === undefined) return new Reservation(undefined, millionths(estimate))
-    const needed = Math.min(millionths(estimate), account.capacity)
-    return isCovered(account, needed) ? grant(account, needed) : this.#queue(account, agent, needed)
+    const account = this.#accounts.get(accountOf(agent))
+    const needed = millionths(estimate)
+    if (account === undefined) return new Reservation(undefined, needed)
+    return this.reserveNow(agent, estimate) ?? this.#queue(account, agent, Math.min(needed, account.capacity))
   }
 
   /** The same where the ledger need not be asked. Undefined where it must be: nothing was done. */
   reserveNow(agent: string, estimate: number): Reservation | undefined {
-    const account = this.#accountFor(agent)
+    // Nearly every agent is no worker, and has its own.
+    const account = this.#accounts.get(agent) ?? this.#accounts.get(accountOf(agent))
     if (account === undefined) return new Reservation(undefined, millionths(estimate))
     const needed = Math.min(millionths(estimate), account.capacity)
-    return isCovered(account, needed) ? grant(account, needed) : undefined
+    if (account.free < needed || account.busy > 0) return undefined
+    account.free -= needed
+    account.reserved += needed
+    account.short = 0
+    return new Reservation(account, needed)
   }
 
   /** Says what a call took in the end. Tells the cost as it must stand in the call's row. */
@@ -206,10 +211,6 @@ export class Regulator {
   }
 
   // --- internal ---
-
-  #accountFor(agent: string): Account | undefined {
-    return this.#accounts.get(agent) ?? this.#accounts.get(accountOf(agent))
-  }
 
   #queue(account: Account, agent: string, needed: number): Promise<Reservation> {
     return new Promise((resolve, reject) => {
@@ -352,10 +353,6 @@ export class Regulator {
 /** Microseconds after the last call in which what is leased is kept for the next. */
 const IDLE = 5e6
 const LOOK_MS = 1000
-
-function isCovered({ free, busy }: Account, needed: number): boolean {
-  return free >= needed && busy === 0
-}
 
 function grant(account: Account, needed: number): Reservation {
   account.free -= needed

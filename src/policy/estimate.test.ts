@@ -58,27 +58,34 @@ test('what earlier runs took is read once, in nobody’s way, and counts as earl
   const estimates = new Estimates({
     durations: async () => {
       asked += 1
-      return [1000, 2000, 3000, 4000].map((duration) => ({ server: 's', tool: 't', duration }))
+      return [1000, 2000, 3000, 4000].map((duration) => ({ server: 's', tool: 't', duration, energy: 100 }))
     },
   })
   expect(estimates.of('s', 't', tool({}), 1)).toEqual({ energy: 1.1, confidence: 'guess', calls: 0 })
   const tariff = estimates.tariff('s', 't', tool({}), 1)
   expect(tariff.energy).toBe(1.1)
-  tariff.learn(100)
-  tariff.learn(Number.NaN)
+  expect(tariff.spent(50_000)).toBe(101)
+  tariff.spent(Number.NaN)
   await estimates.ready()
   expect(estimates.of('s', 't', undefined, 0)).toEqual({ energy: 8, confidence: 'good', calls: 5 })
   // Whoever began before they were read learns of them, and teaches others.
   expect(tariff.energy).toBe(9)
-  estimates.tariff('s', 't', undefined, 0).learn(100)
+  estimates.tariff('s', 't', undefined, 0).spent(50_000)
   expect([tariff.energy, estimates.of('s', 't', undefined, 0).calls]).toEqual([101, 6])
   expect(estimates.of('s', 'new', undefined, 0).confidence).toBe('guess')
   expect(asked).toBe(1)
 })
 
+test('of earlier calls that waited for somebody only what was charged is learned [D2]', async () => {
+  const waited = { server: 's', tool: 't', duration: 50_000, energy: 0.5 }
+  const estimates = new Estimates({ durations: async () => [waited] })
+  await estimates.ready()
+  expect(estimates.of('s', 't', undefined, 0).energy).toBe(0.5)
+})
+
 test('without a store it is guessed, and learned from then on [D2]', async () => {
   const estimates = new Estimates({ durations: () => Promise.reject(new Error('no store')) })
   await estimates.ready()
-  estimates.tariff('s', 't', undefined, 0).learn(3)
+  estimates.tariff('s', 't', undefined, 0).spent(1500)
   expect(estimates.of('s', 't', undefined, 0)).toEqual({ energy: 3, confidence: 'low', calls: 1 })
 })

@@ -34,17 +34,18 @@ export function priceOf(prices: Readonly<Record<string, number>> | undefined, to
 
 /** `history`: what the time of the tool's latest calls cost. Without a definition it can only be learned. */
 export function estimateOf(tool: Tool | undefined, price: number, history: Costs | undefined): Estimate {
-  const calls = history?.count ?? 0
-  if (history === undefined || calls === 0)
+  const usual = history?.usual
+  if (history === undefined || usual === undefined)
     return { energy: guessed(tool) + price, confidence: 'guess', calls: 0 }
-  return { energy: history.usual + price, confidence: calls < ENOUGH ? 'low' : 'good', calls }
+  const calls = history.count
+  return { energy: usual + price, confidence: calls < ENOUGH ? 'low' : 'good', calls }
 }
 
 /** The last costs of one tool, and what three of four calls did not exceed. */
 export class Costs {
   #latest: number[] = []
   #next = 0
-  #usual = 0
+  #usual: number | undefined
   /** How many came since that was found out. */
   #fresh = 0
 
@@ -58,7 +59,7 @@ export class Costs {
   }
 
   /** The 75th percentile, found out anew when every eighth of them is a new one: this is asked before every call. */
-  get usual(): number {
+  get usual(): number | undefined {
     if (this.#fresh > this.#latest.length >> 3) this.#look()
     return this.#usual
   }
@@ -79,7 +80,7 @@ export class Costs {
 
   #look(): void {
     const sorted = Float64Array.from(this.#latest).sort()
-    this.#usual = sorted[Math.ceil(sorted.length * USUAL) - 1] ?? 0
+    this.#usual = sorted[Math.ceil(sorted.length * USUAL) - 1]
     this.#fresh = 0
   }
 }
@@ -98,13 +99,14 @@ export class Tariff {
 
   /** What the next one will probably take. */
   get energy(): number {
-    const time = this.#costs.count === 0 ? guessed(this.#definition) : this.#costs.usual
-    return time + this.price
+    return (this.#costs.usual ?? guessed(this.#definition)) + this.price
   }
 
-  /** Learns what the time of a call cost. */
-  learn(cost: number): void {
-    if (Number.isFinite(cost)) this.#costs.add(cost)
+  /** Learns from a call that took so long, and tells what it cost. */
+  spent(milliseconds: number): number {
+    const time = timeCost(milliseconds)
+    if (Number.isFinite(time)) this.#costs.add(time)
+    return time + this.price
   }
 }
 
@@ -156,11 +158,13 @@ export class Estimates {
   /** What was learned meanwhile counts as later. */
   async #seed(): Promise<void> {
     const earlier = new Map<string, number[]>()
-    for (const { server, tool, duration } of await this.#energy.durations()) {
+    for (const { server, tool, duration, energy } of await this.#energy.durations()) {
       const key = keyOf(server, tool)
+      // A call may have waited for a person, which costs nothing; and what it cost may include a price.
+      const cost = Math.min(timeCost(duration), energy)
       const costs = earlier.get(key)
-      if (costs) costs.push(timeCost(duration))
-      else earlier.set(key, [timeCost(duration)])
+      if (costs) costs.push(cost)
+      else earlier.set(key, [cost])
     }
     for (const [key, costs] of earlier) {
       const known = this.#costs.get(key)

@@ -1,8 +1,9 @@
 // A pin as it is shown to people and programs.
 
+import { MASK } from '../base/redact.ts'
 import type { Pin } from '../store/policy.ts'
 import { type PinState, stateOf } from './pin.ts'
-import { type Change, definitionIn } from './pin-diff.ts'
+import { type Change, definitionIn, diffOf } from './pin-diff.ts'
 import { type Suspicion, suspicionsIn, type ToolNames } from './suspicion.ts'
 
 export interface ShownPin {
@@ -40,6 +41,13 @@ export function shown(pin: Pin, names: ToolNames): ShownPin {
     ...(removedAt !== undefined && { removedAt }),
     flags: suspicionsIn(definitionIn((pending ?? pin).definition), names.besides(server)),
   }
+}
+
+/** What the definition that waits changes. Where it differs in a secret alone, both look the same. */
+export function changesOf({ definition, pending }: Pin): readonly Change[] {
+  if (pending === undefined) return []
+  const changes = diffOf(definition, pending.definition)
+  return changes.length > 0 ? changes : [{ path: '', before: `one ${MASK}`, after: `another ${MASK}` }]
 }
 
 export function addressOf(server: string, tool: string): string {

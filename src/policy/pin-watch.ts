@@ -20,7 +20,11 @@ export class PinWatch {
 
   /** Servers may have listed their tools already. Without a store, pins last as long as the board. */
   async open(store: Pins | undefined, options: PinBoardOptions): Promise<void> {
-    this.#board = await PinBoard.open(store, options)
+    const mask = (server: string) => {
+      const secrets = this.#manager.find(server)?.plan.secrets
+      return <T>(definition: T) => secrets?.shown(definition) ?? definition
+    }
+    this.#board = await PinBoard.open(store, { ...options, mask })
     for (const connection of this.#manager.connections) this.#show(connection)
   }
 

@@ -7,19 +7,24 @@ import type { PendingPin, Pin } from '../store/policy.ts'
 /** A server's instructions are judged as a tool of this name. */
 export const INSTRUCTIONS = '#instructions'
 
+/** Takes a server's secrets out of what it says of a tool. */
+export type Mask = <T>(definition: T) => T
+
 /** One tool as a server offers it now. */
 export class Offer {
   readonly tool: Tool
   readonly fingerprint: string
+  readonly #mask: Mask
 
-  constructor(tool: Tool) {
+  constructor(tool: Tool, mask: Mask) {
     this.tool = tool
     this.fingerprint = fingerprint(tool)
+    this.#mask = mask
   }
 
-  /** Exactly what the fingerprint is over, as JSON. */
+  /** What the fingerprint is over, as JSON, but for secrets: people look at it, and it is kept. */
   get definition(): string {
-    return JSON.stringify(definitionOf(this.tool))
+    return JSON.stringify(this.#mask(definitionOf(this.tool)))
   }
 }
 
@@ -27,11 +32,12 @@ export class Offer {
 export function offersOf(
   tools: readonly Tool[],
   instructions: string | undefined,
+  mask: Mask,
 ): ReadonlyMap<string, Offer> {
   const offers = new Map<string, Offer>()
   // A tool that takes the name of the instructions is not judged in their place; it cannot be called either.
-  for (const tool of tools) if (!namesMethod(tool.name)) offers.set(tool.name, new Offer(tool))
-  if (instructions !== undefined) offers.set(INSTRUCTIONS, new Offer(instructionsTool(instructions)))
+  for (const tool of tools) if (!namesMethod(tool.name)) offers.set(tool.name, new Offer(tool, mask))
+  if (instructions !== undefined) offers.set(INSTRUCTIONS, new Offer(instructionsTool(instructions), mask))
   return offers
 }
 

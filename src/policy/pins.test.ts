@@ -36,6 +36,34 @@ async function boardOn(pins: Pins | undefined, changes: PinChange[] = [], troubl
   return board
 }
 
+test('[C11][E9] what is kept and shown has no secret in it, and is judged by the definition with it', async () => {
+  const { store } = await files()
+  const mask = () => (definition: unknown) =>
+    JSON.parse(JSON.stringify(definition).replaceAll(/S3CRET-\d/g, '••••••'))
+  const board = await PinBoard.open(store.pins, { onTrouble: () => undefined, mask })
+  onTestFinished(() => board.close())
+  const [one, two] = [tool('search', 'Finds S3CRET-1'), tool('search', 'Finds S3CRET-2')]
+  board.see('docs', [one], 'Never tell S3CRET-1')
+  board.first('docs', tool('late', 'Tells S3CRET-1'))
+  expect(board.verdict('docs', 'search', fingerprint(one))).toBe('accepted')
+  expect(board.instructionsVerdict('docs', 'Never tell S3CRET-1')).toBe('accepted')
+  board.see('docs', [two], 'Never tell S3CRET-2, nor S3CRET-1')
+  expect(board.verdict('docs', 'search', fingerprint(two))).toBe('changed')
+  // Where nothing that may be shown differs, that it does is told all the same.
+  expect(board.diff('docs', 'search').changes).toEqual([
+    { path: '', before: 'one ••••••', after: 'another ••••••' },
+  ])
+  expect(board.diff('docs', '#instructions').changes).toMatchObject([
+    { before: 'Never tell ••••••', after: 'Never tell ••••••, nor ••••••' },
+  ])
+  await board.accept('docs', 'search', fingerprint(two), 'owner')
+  expect(board.verdict('docs', 'search', fingerprint(two))).toBe('accepted')
+  await board.refresh()
+  const kept = await store.pins.list()
+  expect(kept).toHaveLength(3)
+  expect(JSON.stringify(kept)).not.toContain('S3CRET')
+})
+
 const verdicts = (board: PinBoard) => PRINTS.map((print) => board.verdict('docs', 'search', print))
 
 test('[E9] first sight is accepted; a change is quarantined until it is undone or accepted', async () => {

@@ -6,9 +6,8 @@ import { Fault } from '../base/fault.ts'
 import { nearest } from '../base/suggest.ts'
 import type { Tool } from '../connect/definitions.ts'
 import type { Pin, Pins } from '../store/policy.ts'
-import { firstPin, INSTRUCTIONS, instructionsTool, judged, Offer, offersOf } from './pin.ts'
-import { diffOf } from './pin-diff.ts'
-import { addressOf, type PinDiff, type ShownPin, shown } from './pin-shown.ts'
+import { firstPin, INSTRUCTIONS, instructionsTool, judged, type Mask, Offer, offersOf } from './pin.ts'
+import { addressOf, changesOf, type PinDiff, type ShownPin, shown } from './pin-shown.ts'
 import { PinWriter } from './pin-writer.ts'
 import { ToolNames } from './suspicion.ts'
 
@@ -28,6 +27,8 @@ export interface PinBoardOptions {
   onChange?(change: PinChange): void
   /** Told what a person should know and that stops nothing. Must not throw. */
   onTrouble(message: string): void
+  /** How a server's definitions are kept and shown; as they are without it. */
+  mask?(server: string): Mask
 }
 
 export class PinBoard {
@@ -73,14 +74,14 @@ export class PinBoard {
 
   /** The same for what a server says of itself. */
   instructionsVerdict(server: string, instructions: string): PinVerdict {
-    return this.verdict(server, INSTRUCTIONS, new Offer(instructionsTool(instructions)).fingerprint)
+    return this.verdict(server, INSTRUCTIONS, new Offer(instructionsTool(instructions), AS_IT_IS).fingerprint)
   }
 
   /** To be called with all that a server lists, whenever it was asked; never with what an earlier run remembers. */
   see(server: string, tools: readonly Tool[], instructions?: string): void {
     const before = this.#live.get(server)
     if (before?.tools === tools && before.instructions === instructions) return
-    const offers = offersOf(tools, instructions)
+    const offers = offersOf(tools, instructions, this.#mask(server))
     this.#live.set(server, { tools, instructions, offers })
     for (const [tool, offer] of offers) this.#judge(server, tool, offer)
     for (const tool of this.#pins.get(server)?.keys() ?? [])
@@ -89,7 +90,8 @@ export class PinBoard {
 
   /** Notes the first sight of one tool; one that is known stays as it is. */
   first(server: string, tool: Tool): void {
-    if (this.#find(server, tool.name) === undefined) this.#judge(server, tool.name, new Offer(tool))
+    if (this.#find(server, tool.name) === undefined)
+      this.#judge(server, tool.name, new Offer(tool, this.#mask(server)))
   }
 
   /** By server and tool. */
@@ -106,8 +108,7 @@ export class PinBoard {
   /** What the definition that waits changes; throws when no such tool was ever seen. */
   diff(server: string, tool: string): PinDiff {
     const pin = this.#known(server, tool)
-    const changes = pin.pending === undefined ? [] : diffOf(pin.definition, pin.pending.definition)
-    return { ...shown(pin, this.#names()), changes }
+    return { ...shown(pin, this.#names()), changes: changesOf(pin) }
   }
 
   /** Makes the definition of that fingerprint, which a person was shown, the accepted one. */
@@ -156,6 +157,10 @@ export class PinBoard {
     const { definition } = pending
     this.#adopt({ server, tool, fingerprint, definition, firstSeen, acceptedAt: now, removedAt }, by)
     return shown(this.#known(server, tool), this.#names())
+  }
+
+  #mask(server: string): Mask {
+    return this.#options.mask?.(server) ?? AS_IT_IS
   }
 
   #find(server: string, tool: string): Pin | undefined {
@@ -235,6 +240,8 @@ export class PinBoard {
 }
 
 // --- internal ---
+
+const AS_IT_IS: Mask = (definition) => definition
 
 interface Live {
   readonly tools: readonly Tool[]

@@ -49,41 +49,61 @@ export function suspicionsIn(definition: unknown, otherTools: OtherTools): Suspi
 export class ToolNames {
   /** Those that have a tool, by its name. */
   readonly #servers = new Map<string, Set<string>>()
+  /** The same by the name as models may write it. */
+  readonly #written = new Map<string, Set<string>>()
 
   constructor(tools: Iterable<readonly [server: string, names: Iterable<string>]>) {
-    for (const [server, names] of tools) for (const name of names) this.#add(server, name)
+    for (const [server, names] of tools)
+      for (const name of names) {
+        add(this.#servers, name, server)
+        add(this.#written, written(name), server)
+      }
   }
 
-  /** Of every server but this one, by name or with its server, however that is written. What it has itself is its own. */
+  /**
+   * Of every server but this one, by name or with its server, however that is written. A name that it has itself is its
+   * own; with the name of another server it is that one's, also where it has a tool that is called just so.
+   */
   besides(own: string): OtherTools {
     const has = (name: string): boolean => {
       const servers = this.#servers.get(name)
-      return servers === undefined ? this.#isAddress(name, own) : !servers.has(own)
+      return (servers !== undefined && !servers.has(own)) || this.#isAddress(name, own)
     }
     return { has }
   }
 
   // --- internal ---
 
-  #add(server: string, name: string): void {
-    const servers = this.#servers.get(name)
-    if (servers) servers.add(server)
-    else this.#servers.set(name, new Set([server]))
-  }
-
   #isAddress(name: string, own: string): boolean {
-    const address = name.replace(/^mcp__?/, '')
+    const address = name.replace(/^mcp__?/i, '')
+    // One character for each, so that places are the same in both.
+    const plain = written(address)
     for (let at = 1; at < address.length; at++)
       for (const mark of BETWEEN) {
         if (!address.startsWith(mark, at)) continue
-        const server = address.slice(0, at)
-        if (server !== own && this.#servers.get(address.slice(at + mark.length))?.has(server)) return true
+        const server = plain.slice(0, at)
+        const servers = this.#written.get(plain.slice(at + mark.length)) ?? []
+        // What can be read as a tool of its own is that; where it has none, the name of another may begin like its own.
+        if (server === written(own)) {
+          if ([...servers].includes(own)) return false
+        } else if ([...servers].some((it) => it !== own && written(it) === server)) return true
       }
     return false
   }
 }
 
 // --- internal ---
+
+function add(map: Map<string, Set<string>>, name: string, server: string): void {
+  const servers = map.get(name)
+  if (servers) servers.add(server)
+  else map.set(name, new Set([server]))
+}
+
+/** As models are shown names: nothing but letters, digits and `_`; and in small letters, as people may write them. */
+function written(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, '_')
+}
 
 /** What stands between a server and its tool, as people and models write them. */
 const BETWEEN = ['/', ':', '.', '__', '_'] as const

@@ -37,18 +37,19 @@ export type Line =
 
 export function beginLine(ticket: number, start: CallStart): string {
   const { id, names, conversation, startedAt, requestBytes, arguments: said, reserved } = start
-  const who = `["b",${ticket},"${id}",${names.text}`
-  const when = `,${optional(conversation)},${number(startedAt)},${number(requestBytes)},`
+  const who = `["b",${ticket},"${id}",${names.text},`
+  const where = conversation === undefined ? 'null' : quote(conversation)
+  const what = said === undefined ? 'null' : quote(said)
   const tail = reserved === undefined ? ']\n' : `,${number(reserved)}]\n`
-  return who + when + optional(said) + tail
+  return `${who}${where},${startedAt},${requestBytes},${what}${tail}`
 }
 
 export function endLine(ticket: number, end: CallEnd): string {
   const { duration, outcome, code, error, energy, resultBytes } = end
-  const what = `["e",${ticket},${number(duration)},"${outcome}"`
+  const what = `["e",${ticket},${duration},"${outcome}"`
   const why =
     code === undefined && error === undefined ? ',null,null,' : `,${optional(code)},${optional(error)},`
-  return `${what}${why}${number(energy)},${number(resultBytes)}]\n`
+  return `${what}${why}${number(energy)},${resultBytes}]\n`
 }
 
 /** Undefined for what is no whole line: a process was killed, or the disk filled up, in the middle of it. */
@@ -69,15 +70,15 @@ export function parseLine(text: string): Line | undefined {
 
 /** A call that has begun, and how it ended. Its row is made of both when many are written. */
 export class OpenCall {
-  readonly ticket: number
-  readonly start: CallStart
-  end: CallEnd
+  declare readonly ticket: number
+  declare readonly start: CallStart
+  declare end: CallEnd
   /** @internal Of `OpenCalls`. */
-  isOpen: boolean
+  declare isOpen: boolean
   /** @internal */
-  before: OpenCall | undefined
+  declare before: OpenCall | undefined
   /** @internal */
-  after: OpenCall | undefined
+  declare after: OpenCall | undefined
 
   constructor(ticket: number, start: CallStart) {
     this.ticket = ticket

@@ -47,12 +47,12 @@ export class Recorder {
   #journals = 0
   #rotateAt = ROTATE_BYTES
   #ticket = 0
-  /** Said in this turn, and to be written at its end. */
-  #lines = ''
+  /** Whether something was said in this turn, which is written at its end: what has begun, and what has ended. */
+  #hasSaid = false
+  #begun: OpenCall[] = []
+  #ended: OpenCall[] = []
   /** How many calls in a row did not wait for the end of the turn. */
   #hurried = 0
-  /** Ended in this turn. */
-  #ended: OpenCall[] = []
   #saying: Promise<Fault | undefined> | undefined
   #said: ((fault: Fault | undefined) => void) | undefined
   #waiting: WriteWaiting[] = []
@@ -101,7 +101,8 @@ export class Recorder {
     if (this.#closing !== undefined) throw new Fault('CLOSED', 'the record of calls was closed')
     const call = new OpenCall(++this.#ticket, start)
     this.#open.add(call)
-    this.#say(beginLine(call.ticket, start), waiting)
+    this.#begun.push(call)
+    this.#say(waiting)
     return call
   }
 
@@ -112,7 +113,7 @@ export class Recorder {
     else {
       call.end = end
       this.#ended.push(call)
-      this.#say(endLine(call.ticket, end), waiting)
+      this.#say(waiting)
     }
   }
 
@@ -121,7 +122,7 @@ export class Recorder {
    * write. What has ended is then kept in memory; what is about to begin is up to whoever makes the call.
    */
   written(): Promise<Fault | undefined> {
-    if (this.#lines === '') return DONE
+    if (!this.#hasSaid) return DONE
     this.#saying ??= new Promise((resolve) => {
       this.#said = resolve
     })
@@ -152,9 +153,9 @@ export class Recorder {
     }
   }
 
-  #say(line: string, waiting: WriteWaiting | undefined): void {
-    if (this.#lines === '') this.#writeSoon()
-    this.#lines += line
+  #say(waiting: WriteWaiting | undefined): void {
+    if (!this.#hasSaid) this.#writeSoon()
+    this.#hasSaid = true
     if (waiting === undefined) return
     // Behind those who wait for a promise and came before: calls are sent in the order in which they were made.
     if (this.#saying) void this.#saying.then((fault) => waiting.written(fault))
@@ -172,18 +173,23 @@ export class Recorder {
   }
 
   readonly #writeLines = (): void => {
-    if (this.#lines === '') return
-    const lines = this.#lines
+    if (!this.#hasSaid) return
+    const begun = this.#begun
     const ended = this.#ended
     const said = this.#said
     const waiting = this.#waiting
-    this.#lines = ''
+    this.#hasSaid = false
+    this.#begun = []
     this.#ended = []
     this.#saying = undefined
     this.#said = undefined
     this.#waiting = []
     let fault: Fault | undefined
     try {
+      // What began and ended in one turn stands in that order.
+      let lines = ''
+      for (const { ticket, start } of begun) lines += beginLine(ticket, start)
+      for (const { ticket, end } of ended) lines += endLine(ticket, end)
       this.#journal.append(lines)
     } catch (error) {
       fault = journalFault(this.#journal.path, error)

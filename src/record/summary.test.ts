@@ -2,7 +2,13 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { MASK, scrubber } from '../base/redact.ts'
 import { jsonText } from '../wire/testing.ts'
-import { argumentsForQuestion, argumentsForRecord, type RecordLevel, resultForRecord } from './summary.ts'
+import {
+  argumentsForQuestion,
+  argumentsForRecord,
+  errorForRecord,
+  type RecordLevel,
+  resultForRecord,
+} from './summary.ts'
 
 const SECRET = 'correct-horse-battery'
 const scrub = scrubber([SECRET])
@@ -194,4 +200,19 @@ test('a person is shown arguments as they will be sent, to their end, but for wh
   )
   // What hides in letters that are escaped is found there as well.
   expect(asked({ body: JSON.stringify({ password: 'hunter2' }) })).not.toContain('hunter2')
+})
+
+test('[C11] an error is masked before it is cut, by what is known and by form', () => {
+  const scrub = scrubber(['S3cretValue-of-a-server'])
+  for (let before = 1960; before < 2010; before++)
+    for (const secret of ['S3cretValue-of-a-server', `ghp_${'aB3'.repeat(12)}`])
+      expect(errorForRecord(`${'x'.repeat(before)} ${secret} end`, scrub)).not.toContain(secret.slice(0, 4))
+  expect(errorForRecord('it failed', scrub)).toBe('it failed')
+})
+
+test('[C11] a known secret is masked in JSON inside JSON inside a result, too', () => {
+  const secret = 'S3CRET-abc def/+=%"\\&<x>'
+  const text = JSON.stringify(JSON.stringify(secret))
+  const result = JSON.stringify({ content: [{ type: 'text', text }] })
+  expect(resultForRecord('full', result, scrubber([secret]))).not.toContain('S3CRET')
 })

@@ -1,5 +1,6 @@
 // What of arguments and results is kept in a record, with secrets masked before anything is cut.
 
+import { excerptOf } from '../base/excerpt.ts'
 import { isHarmless } from '../base/harmless.ts'
 import { maskText } from '../base/redact.ts'
 import { ASKED, decoded, endOfString, maskJson } from './mask-json.ts'
@@ -51,7 +52,14 @@ export function resultForRecord(
   return keep(isPart ? { ...clean, isPart } : clean, limit, () => size)
 }
 
+/** What went wrong, for the record. */
+export function errorForRecord(message: string, scrub: Scrub): string {
+  return excerptOf(message, { most: LONGEST_ERROR, mask: (text) => maskText(scrub(text)) })
+}
+
 // --- internal ---
+
+const LONGEST_ERROR = 2000
 
 const LIMITS = { preview: 2 * 1024, full: 1024 * 1024 } as const
 

@@ -188,11 +188,12 @@ export interface ToolCost {
  * The ledger of energy. The record of calls is what is charged: `Invocations.append` takes what each new row cost from its
  * agent's account, in the same transaction, so the two cannot disagree.
  */
-/** How long one call took, in milliseconds. */
+/** How long one call took, in milliseconds, and what it cost: less than that time where somebody else was waited for. */
 export interface ToolDuration {
   readonly server: string
   readonly tool: string
   readonly duration: number
+  readonly energy: number
 }
 
 export interface Energy {
@@ -219,6 +220,6 @@ export interface Energy {
   hours(agent: string, since: number): Promise<EnergyHour[]>
   /** What an agent and its workers spent it on, dearest first. */
   toolCosts(agent: string, since: number): Promise<ToolCost[]>
-  /** How long the latest recorded calls took, of whichever tool; oldest first. */
+  /** How long the latest calls that were charged took, of whichever tool; oldest first. */
   durations(): Promise<ToolDuration[]>
 }

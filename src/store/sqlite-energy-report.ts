@@ -26,7 +26,7 @@ export async function toolCostsOf(records: Connection, agent: string, since: num
 export async function durationsOf(records: Connection): Promise<ToolDuration[]> {
   // Rows have no index by tool, which every call would pay for; so only the newest are looked through.
   const rows = await records.all<ToolDuration>(
-    `SELECT n.server, n.tool, i.duration FROM invocations i JOIN names n ON n.id = i.name
+    `SELECT n.server, n.tool, i.duration, i.energy FROM invocations i JOIN names n ON n.id = i.name
     WHERE i.seq > (SELECT COALESCE(MAX(seq), 0) FROM invocations) - ${ROWS_READ}
       AND i.energy IS NOT NULL AND i.outcome <> 'unknown' ORDER BY i.seq`,
   )

@@ -159,10 +159,10 @@ export function energySuite(name: string, place: NewPlace): void {
       { server: 'github', tool: 'get_issue', calls: 1, energy: 2 },
     ])
     expect(await store.energy.durations()).toEqual([
-      { server: 'github', tool: 'get_issue', duration: 1 },
-      { server: 'github', tool: 'get_issue', duration: 2 },
-      { server: 'github', tool: 'put', duration: 3 },
-      { server: 'github', tool: 'get_issue', duration: 4 },
+      { server: 'github', tool: 'get_issue', duration: 1, energy: 1 },
+      { server: 'github', tool: 'get_issue', duration: 2, energy: 2 },
+      { server: 'github', tool: 'put', duration: 3, energy: 4 },
+      { server: 'github', tool: 'get_issue', duration: 4, energy: 4 },
     ])
   })
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { idOfCut, type Located, locateResult, quickResult, spliced } from './ends.ts'
+import { idOfCut, type Located, locateResult, quickResult, requestIdOfCut, spliced } from './ends.ts'
 import type { Id } from './message.ts'
 import { scanObject } from './scan.ts'
 import { messageText, objectJson } from './testing.ts'
@@ -154,4 +154,23 @@ test('takes no id that was cut in its middle', () => {
   const bytes = Buffer.from('{"jsonrpc":"2.0","id":1234,"result":{}}')
   expect(idOfCut(bytes.subarray(0, 24), bytes.subarray(24))).toBeUndefined()
   expect(idOfCut(bytes.subarray(0, 27), bytes.subarray(27))).toBe(1234)
+})
+
+test('[B6] finds the id of a request of which only the ends are there, to the last digit', () => {
+  const big = `"${'x'.repeat(9000)}"`
+  const texts: [string, unknown][] = [
+    [`{"jsonrpc":"2.0","id":5,"method":"m","params":{"a":${big}}}`, 5],
+    [`{"method":"m","params":{"a":${big},"id":3},"jsonrpc":"2.0","id":"five"}`, 'five'],
+    [`{"jsonrpc":"2.0","id":12345678901234567891,"method":"m","params":{"a":${big}}}`, 12345678901234567891n],
+    // What is nobody's question, or may be our own, is not given back.
+    [`{"method":"m","params":{"a":${big}}}`, undefined],
+    [`{"jsonrpc":"2.0","id":5,"result":{"a":${big}}}`, undefined],
+    [`{"jsonrpc":"2.0","id":5,"error":{"a":${big}}}`, undefined],
+    [`{"id":5,"x":${big}}`, undefined],
+    [`[{"jsonrpc":"2.0","id":5,"method":"m","params":{"a":${big}}}]`, undefined],
+  ]
+  for (const [text, id] of texts) {
+    const bytes = Buffer.from(text)
+    expect(requestIdOfCut(bytes.subarray(0, 4096), bytes.subarray(-4096))).toBe(id)
+  }
 })

@@ -1,8 +1,8 @@
 // Answers of which only the two ends are looked at. Every server known writes the id before the result or as the very
 // last member; where neither holds, the whole is read.
 
-import { type Id, idText } from './id.ts'
-import { scanHead } from './scan.ts'
+import { type Id, idFrom, idText } from './id.ts'
+import { type Member, scanHead } from './scan.ts'
 
 /** How an answer gets another id without its middle being read. */
 export type Splice =
@@ -17,37 +17,38 @@ export interface Located {
 }
 
 /**
- * The form that nearly all servers write, without a space in it: `{"jsonrpc":"2.0","id":7,"result":{…}}`. Null where it
- * is another one; else the id, and what comes before the result's brace as the whole match.
- */
-export function idFirst(text: string): RegExpExecArray | null {
-  const first = ID_FIRST.exec(text)
-  // Where something small comes last, it may be a second id: that is read in full.
-  return first !== null && text.endsWith('}}') ? first : null
-}
-
-/** How that form gets another id; `head` is the length of what matched, `size` that of the whole in bytes. */
-export function spliceFirst(head: number, size: number): Splice {
-  return { at: 'start', start: ID_AT, end: head - RESULT_OPEN, brace: size - 1 }
-}
-
-/**
- * The same of bytes that are no text yet, and the other usual form, `{"result":{…},"jsonrpc":"2.0","id":7}`. Looks at the
- * ends only.
+ * Answers in the two forms that nearly all servers write, without a space in them: `{"jsonrpc":"2.0","id":7,"result":{…}}`
+ * and `{"result":{…},"jsonrpc":"2.0","id":7}`. Looks at the ends only.
  */
 export function quickResult(bytes: Buffer): Located | undefined {
   const head = bytes.toString('latin1', 0, QUICK)
   const ending = bytes.toString('latin1', Math.max(0, bytes.length - QUICK))
+  const brace = bytes.length - 1
   const first = ID_FIRST.exec(head)
-  if (first !== null)
-    return ending.endsWith('}}')
-      ? { id: Number(first[1]), splice: spliceFirst(first[0].length, bytes.length) }
-      : undefined
+  if (first !== null) {
+    // Where something small comes last, it may be a second id: that is read in full.
+    if (!ending.endsWith('}}')) return undefined
+    const splice = { at: 'start', start: ID_AT, end: first[0].length - RESULT_OPEN, brace } as const
+    return { id: Number(first[1]), splice }
+  }
   const last = head.startsWith(RESULT_FIRST) ? ID_LAST.exec(ending) : null
   if (last === null) return undefined
   const [, id = ''] = last
-  const brace = bytes.length - 1
   return { id: Number(id), splice: { at: 'end', start: brace - id.length, end: brace } }
+}
+
+/** How an answer that is known to be in one of these forms gets another id. */
+export function spliceOf(bytes: Buffer): Splice {
+  const located = quickResult(bytes)
+  if (located === undefined) throw new Error('an answer in a usual form is in none')
+  return located.splice
+}
+
+/** Where the result of such an answer stands, from its brace to behind its last. */
+export function resultIn(splice: Splice): { start: number; end: number } {
+  return splice.at === 'start'
+    ? { start: splice.end + RESULT_OPEN - 1, end: splice.brace }
+    : { start: RESULT_FIRST.length - 1, end: splice.start - AFTER_RESULT }
 }
 
 /** Finds the id of an answer with a result by its ends, however it is spaced, or gives up. */
@@ -103,23 +104,33 @@ export function idOfCut(head: Buffer, tail: Buffer): Id | undefined {
   const members = scanHead(head)
   // A request has an id as well, but one of the other side's.
   if (members.some(({ key }) => key === 'method' || key === 'params')) return undefined
-  const first = members.find(({ key }) => key === 'id')
-  if (first?.end === -1) return undefined
-  const text = first === undefined ? idAtEnd(tail)?.text : head.toString('utf8', first.start, first.end)
+  const text = idTextOfCut(members, head, tail)
   const value: unknown = text === undefined ? undefined : JSON.parse(text)
   return typeof value === 'string' || typeof value === 'number' ? value : undefined
+}
+
+/** The same of a request, to whose author it can be given back. */
+export function requestIdOfCut(head: Buffer, tail: Buffer): Id | undefined {
+  const members = scanHead(head)
+  // An answer has an id as well, but one of ours; what is neither may be anything.
+  if (!members.some(({ key }) => key === 'method' || key === 'params')) return undefined
+  if (members.some(({ key }) => key === 'result' || key === 'error')) return undefined
+  const text = idTextOfCut(members, head, tail)
+  return text === undefined ? undefined : idFrom(text)
 }
 
 // --- internal ---
 
 /** More than the longest beginning and the longest end that are looked for. */
 const QUICK = 64
-const ID_FIRST = /^\{"jsonrpc":"2\.0","id":(0|[1-9]\d{0,14}),"result":\{/
 const ID_LAST = /\},"jsonrpc":"2\.0","id":(0|[1-9]\d{0,14})\}$/
+const ID_FIRST = /^\{"jsonrpc":"2\.0","id":(0|[1-9]\d{0,14}),"result":\{/
 const RESULT_FIRST = '{"result":{'
 /** Where the quote of the key stands in the first form, and how much comes after the comma behind its value. */
 const ID_AT = '{"jsonrpc":"2.0",'.length
 const RESULT_OPEN = '"result":{'.length
+/** What stands between the result and the id in the other form. */
+const AFTER_RESULT = ',"jsonrpc":"2.0","id":'.length
 
 const BRACE = 0x7b
 
@@ -133,6 +144,12 @@ const LAST_ID =
 const VERSION_LAST =
   /,[ \t\r\n]*"jsonrpc"[ \t\r\n]*:[ \t\r\n]*"2\.0"[ \t\r\n]*(,[ \t\r\n]*"id"[ \t\r\n]*:[^,{}[\]]*)?\}[ \t\r\n]*$/
 const NESTED_LAST = /[}\]][ \t\r\n]*\}[ \t\r\n]*$/
+
+function idTextOfCut(members: readonly Member[], head: Buffer, tail: Buffer): string | undefined {
+  const first = members.find(({ key }) => key === 'id')
+  if (first?.end === -1) return undefined
+  return first === undefined ? idAtEnd(tail)?.text : head.toString('utf8', first.start, first.end)
+}
 
 function endOf(bytes: Buffer): string {
   return bytes.toString('latin1', Math.max(0, bytes.length - ENDS))

@@ -77,3 +77,20 @@ test('a line far over the limit does not stay in memory', () => {
   expect(size).toBe(64 * 1024 * 1024)
   expect(reader.rest).toBe(0)
 })
+
+test('what comes last is a line, also without its end; nothing is none', () => {
+  const seen: string[] = []
+  const reader = new LineReader(8, {
+    line: (bytes) => seen.push(bytes.toString()),
+    oversized: (size) => seen.push(`${size} bytes`),
+  })
+  reader.push(Buffer.from('{"a":1}\n{"b"'))
+  reader.push(Buffer.from(':2}'))
+  reader.end()
+  reader.end()
+  reader.push(Buffer.from('{"c":33333}'))
+  reader.end()
+  reader.push(Buffer.from('\n'))
+  reader.end()
+  expect(seen).toEqual(['{"a":1}', '{"b":2}', '11 bytes'])
+})

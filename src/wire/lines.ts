@@ -39,6 +39,11 @@ export class LineReader {
     if (from < chunk.length) this.#add(from === 0 ? chunk : chunk.subarray(from))
   }
 
+  /** Nothing more comes: what came after the last line end is a line, too. */
+  end(): void {
+    if (this.#size > 0) this.#finish()
+  }
+
   /** What came after the last line end; half a message when a process dies. */
   get rest(): number {
     return this.#size

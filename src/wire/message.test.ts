@@ -265,13 +265,26 @@ test('[B6] what is told to be whole or plain at little cost is so for whoever re
       ),
     )
     .map(([id, result, more]) => `{"jsonrpc":"2.0","id":${id},"result":${result}${more}}`)
+  const last = fc.tuple(fc.nat(), objectJson).map(([id, it]) => `{"result":${it},"jsonrpc":"2.0","id":${id}}`)
+  // With and without what a text must not hold, short and long.
+  const said = fc.oneof(
+    fc.string({ unit: 'binary' }).map((it) => JSON.stringify(it).slice(1, -1)),
+    fc.string({ unit: fc.constantFrom('"', '\\', 'n', 'u0041', 'q', '\t', '}', ']', 'é') }),
+  )
+  const text = fc
+    .tuple(said, fc.constantFrom('', 'x'.repeat(2000)), fc.constantFrom('', ',"resultType":"complete"', ','))
+    .map(([it, long, more]) => `{"content":[{"type":"text","text":"${long}${it}"}]${more}}`)
+    .map((it) => `{"jsonrpc":"2.0","id":1,"result":${it}}`)
   fc.assert(
-    fc.property(fc.oneof(messageText, usual), (text) => {
+    fc.property(fc.oneof(messageText, usual, last, text), (text) => {
       const message = readMessage(Buffer.from(text))
       if (message.kind === 'invalid' || !isWhole(message)) return
       whole += 1
-      expect(message.members.map(({ key }) => key)).toEqual(['jsonrpc', 'id', 'result'])
-      expect(typeof memberValue(message, 'result')).toBe('object')
+      expect(message.members.map(({ key }) => key).sort()).toEqual(['id', 'jsonrpc', 'result'])
+      // Whoever asks gets one of their own.
+      const given = [memberValue(message, 'result'), memberValue(message, 'result')]
+      expect(given).toEqual([JSON.parse(text).result, JSON.parse(text).result])
+      expect(given[0]).not.toBe(given[1])
     }),
     { numRuns: tried(3000) },
   )
@@ -292,7 +305,7 @@ const looks: [string, string, boolean, boolean][] = [
   ['a result twice', '"result":{},"result":{"a":{}}', true, false],
   ['another id', '"result":{},"id":{"a":{}}', true, false],
   ['a method, too', '"result":{},"method":{"a":{}}', true, false],
-  ['an id in its data', '"result":{"structuredContent":{"id":1}}', true, false],
+  ['an id in its data', '"result":{"structuredContent":{"id":1}}', true, true],
   ['something broken', '"result":{"a":tru}', true, false],
   ['something nested deeply', `"result":{"a":${'['.repeat(MAX_DEPTH)}${']'.repeat(MAX_DEPTH)}}`, true, false],
 ]

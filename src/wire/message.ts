@@ -1,11 +1,13 @@
 // JSON-RPC envelopes. A message is read once: what is decided on is parsed, the rest stays bytes.
 
-import { isUtf8 } from 'node:buffer'
+import { isAscii, isUtf8 } from 'node:buffer'
 import { Fault } from '../base/fault.ts'
-import { idFirst, locateResult, quickResult, type Splice, spliced, spliceFirst } from './ends.ts'
+import { locateResult, quickResult, resultIn, type Splice, spliced, spliceOf } from './ends.ts'
 import { type Id, idFrom, idText } from './id.ts'
-import { MAX_DEPTH, type Member, scanObject } from './scan.ts'
+import { ONE_TEXT, ONE_TEXT_FIRST, SHORT } from './one-text.ts'
+import { type Member, scanObject } from './scan.ts'
 import { holds } from './search.ts'
+import { soundResult } from './sound-result.ts'
 
 export type { Id } from './id.ts'
 
@@ -20,6 +22,8 @@ interface Envelope {
   readonly letters?: string | undefined
   /** Whether such a one says neither that a tool failed nor that something is asked first, as most do not. */
   readonly isPlain?: boolean
+  /** Whether it is one text and nothing else, and whole. */
+  readonly isOneText?: boolean
 }
 
 export interface RequestMessage extends Envelope {
@@ -69,10 +73,12 @@ export function readMessage(bytes: Buffer): Message | Invalid {
   if (!isUtf8(bytes)) return { kind: 'invalid', reason: 'is not valid UTF-8' }
   if (!SPLICE) return sortBytes(bytes)
   const letters = bytes.length <= SMALL ? bytes.toString('latin1') : undefined
-  const first = letters === undefined ? null : idFirst(letters)
-  if (first !== null) return new UnreadResult(bytes, letters, Number(first[1]), first[0].length)
+  if (letters !== undefined && letters.length <= SHORT) {
+    const id = (ONE_TEXT.exec(letters) ?? ONE_TEXT_FIRST.exec(letters))?.[1]
+    if (id !== undefined) return new UnreadResult(bytes, letters, Number(id), undefined, true)
+  }
   const located = quickResult(bytes) ?? (bytes.length >= LARGE ? locateResult(bytes) : undefined)
-  if (located !== undefined) return new UnreadResult(bytes, letters, located.id, located.splice)
+  if (located !== undefined) return new UnreadResult(bytes, letters, located.id, located.splice, false)
   return sortBytes(bytes)
 }
 
@@ -92,6 +98,8 @@ export function slice(envelope: Envelope, key: string): Buffer | undefined {
 
 /** The value of a member; undefined when it is absent. */
 export function memberValue(envelope: Envelope, key: string): unknown {
+  const read = key === 'result' && envelope instanceof UnreadResult ? envelope.takeRead() : undefined
+  if (read !== undefined) return read
   const member = find(envelope.members, key)
   return member && parseSlice(envelope.bytes, member)
 }
@@ -109,8 +117,8 @@ export function hasObject(message: ResultMessage): boolean {
 }
 
 /**
- * Whether a small answer in the usual form is sound from end to end, as far as that can be told at little cost; where it
- * cannot, whoever looks at its members finds out.
+ * Whether a small answer in one of the usual forms is sound from end to end, as far as that can be told at little cost;
+ * where it cannot, whoever looks at its members finds out.
  */
 export function isWhole(message: Envelope): boolean {
   return message instanceof UnreadResult && message.isWhole
@@ -170,64 +178,75 @@ const SMALL = 8 * 1024
 /** Words that say more than a result does; any letter of them can be written as an escape. */
 const TELLING = /"isError"|"input_required"|\\u00/
 
-/** A name that an answer has once. */
-const MEMBER = /"(?:result|id|jsonrpc)"/g
-const RESULT = '"result":'
-/** What may be nested too deeply: so many opening brackets and braces, wherever they stand. */
-const NESTED = new RegExp(`^(?:[^[{]*[[{]){${MAX_DEPTH}}`)
-
 /** Its members are found when somebody asks for them; then a hidden fault in the middle shows as well. */
 class UnreadResult implements ResultMessage {
-  readonly kind = 'result'
-  readonly bytes: Buffer
-  readonly letters: string | undefined
-  readonly id: Id
-  /** How it gets another id; or, for whom that is, the length of what comes before its result: see `spliceFirst`. */
-  #splice: Splice | number
-  #members: readonly Member[] | undefined
-  #isPlain: boolean | undefined
+  declare readonly kind: 'result'
+  declare readonly bytes: Buffer
+  declare readonly letters: string | undefined
+  declare readonly id: Id
+  declare readonly isPlain: boolean
+  declare readonly isOneText: boolean
+  /** How it gets another id, where that was found out. */
+  declare private splicing: Splice | undefined
+  declare private found: readonly Member[] | undefined
+  declare private whole: boolean | undefined
+  /** Its result, where it had to be read to tell whether it is whole, and until somebody wants it. */
+  declare private read: unknown
 
-  constructor(bytes: Buffer, letters: string | undefined, id: Id, splice: Splice | number) {
+  constructor(
+    bytes: Buffer,
+    letters: string | undefined,
+    id: Id,
+    splice: Splice | undefined,
+    isOneText: boolean,
+  ) {
+    this.kind = 'result'
     this.bytes = bytes
     this.letters = letters
     this.id = id
-    this.#splice = splice
-    this.#members = undefined
-    this.#isPlain = undefined
+    this.isPlain = isOneText || (letters !== undefined && !TELLING.test(letters))
+    this.isOneText = isOneText
+    this.splicing = splice
+    this.found = undefined
+    this.whole = isOneText || undefined
+    this.read = undefined
   }
 
   get splice(): Splice {
-    if (typeof this.#splice === 'number') this.#splice = spliceFirst(this.#splice, this.bytes.length)
-    return this.#splice
+    this.splicing ??= spliceOf(this.bytes)
+    return this.splicing
   }
 
-  get isPlain(): boolean {
-    this.#isPlain ??= this.letters !== undefined && !TELLING.test(this.letters)
-    return this.#isPlain
-  }
-
-  /** The parser finds what is broken, and a member that should not be there; one that is there twice shows by its name. */
   get isWhole(): boolean {
-    const { letters, splice } = this
-    if (letters === undefined || !this.isPlain || splice.at !== 'start' || NESTED.test(letters)) return false
-    MEMBER.lastIndex = splice.end + RESULT.length
-    if (MEMBER.test(letters)) return false
-    try {
-      return Object.keys(JSON.parse(letters)).length === 3
-    } catch {
-      return false
-    }
+    this.whole ??= this.isPlain && this.look(this.letters ?? '')
+    return this.whole
+  }
+
+  /** What was read of it; whoever gets it owns it. */
+  takeRead(): unknown {
+    const { read } = this
+    this.read = undefined
+    return read
   }
 
   get members(): readonly Member[] {
-    if (this.#members === undefined) {
+    if (this.found === undefined) {
       const message = sortBytes(this.bytes)
       if (message.kind === 'invalid') throw new Fault('MESSAGE_INVALID', `the answer ${message.reason}`)
       if (message.kind !== 'result')
         throw new Fault('MESSAGE_INVALID', `the answer is a ${message.kind}, too`)
-      this.#members = message.members
+      this.found = message.members
     }
-    return this.#members
+    return this.found
+  }
+
+  /** What stands before and after the result is known: where that is one value, nothing else can be there, nor be there twice. */
+  private look(letters: string): boolean {
+    const { start, end } = resultIn(this.splice)
+    const read = soundResult(letters, start, end)
+    // Beyond ASCII, letters are not what was meant by the bytes.
+    if (typeof read === 'object' && isAscii(this.bytes)) this.read = read
+    return read !== undefined
   }
 }
 

@@ -216,6 +216,9 @@ test('[C11] agents without token, without servers and without tools, as the runn
   expect(messages('agent-servers')).toEqual(['idle may use no server, so it sees no tools'])
   expect(messages('agent-tools').join()).toMatch(/barred has no tools.*broken has no tools/)
   expect(messages('gateway-server').join()).toContain('crash')
+  // What is known to fail ends it as it does where servers are started.
+  const ended = (...words: string[]) => sandbox.run(['doctor', '--json', ...words])
+  expect([(await ended('--no-start')).code, (await ended()).code]).toEqual([4, 4])
 })
 
 test('[C11] a client with very many tools', async () => {

@@ -1,8 +1,8 @@
 // Stopping a server while calls are under way: they finish, nothing new begins, and what takes too long is cut off.
 
 import { expect, test } from 'vitest'
-import { serverCommand } from '../servers/start.ts'
-import { codeOf, hubWith, isAlive, pidOf, until } from './hub.ts'
+import { serverCommand, spawnCount } from '../servers/start.ts'
+import { codeOf, hubWith, isAlive, pidOf, place, until, watchedStarts } from './hub.ts'
 
 const plain = serverCommand('plain')
 const slow = { steps: 1, delay: 700 }
@@ -48,4 +48,30 @@ test('[B3][C10] what is enabled again while calls finish starts after them, and 
   expect(await call).toBe('CONNECTION_LOST')
   expect(performance.now() - began).toBeGreaterThan(4_900)
   expect(await pidOf(hub, 'one')).not.toBe(pid)
+})
+
+for (const share of ['process', 'agent'] as const)
+  test(`[B3] a call that waits for a start goes to the next one when it is reconnected (share: ${share})`, async () => {
+    const home = place()
+    const { env, log, overlaps } = watchedStarts(home.sandbox)
+    const slow = { ...serverCommand('slow', { delay: 400 }), env, share }
+    const hub = await home.open({ servers: { slow } }, { start: false })
+    if (share === 'agent') await hub.servers.connect('slow')
+    const before = spawnCount(log)
+    const call = hub.as().call('slow/pid')
+    await until(() => spawnCount(log) > before)
+    expect(await hub.servers.reconnect('slow')).toMatchObject({ status: 'connected' })
+    const { pid } = JSON.parse((await call).text)
+    expect(isAlive(pid)).toBe(true)
+    if (share === 'process') expect(pid).toBe(hub.servers.get('slow').pid)
+    if (share === 'process') expect(overlaps()).toBe(0)
+  })
+
+test('[B3] a call that waits for its turn is made on the next one when it is reconnected', async () => {
+  const hub = await hubWith({ one: { ...plain, limits: { inFlight: 1 } } })
+  const long = codeOf(hub.as().call('one/sleep', { ms: 60_000 }))
+  await until(() => hub.servers.get('one').inFlight === 1)
+  const next = hub.as().call('one/echo', { text: 'later' })
+  await hub.servers.reconnect('one')
+  expect([await long, (await next).text]).toEqual(['CONNECTION_LOST', 'later'])
 })

@@ -122,3 +122,52 @@ test('[B4] a server that cannot be understood costs only itself, and setServers 
   expect(hub.servers.status().map(({ name }) => name)).toEqual(['same', 'other'])
   expect(await pidOf(hub, 'same')).toBe(pids[0])
 })
+
+const FAULTY = `servers:
+  plain: ${JSON.stringify(plain)}
+  broken: { command: node, timeouts: { call: soon } }
+agents:
+  ada: { servers: [plain], approval: never }
+  bob: { servers: [plain], approval: sometimes }
+  eve: { servers: [plian] }
+`
+
+test('[C7][A8] createHub says all that is wrong, with the place of each, and how to start with the rest', async () => {
+  const home = place()
+  const file = home.sandbox.write('team.yaml', FAULTY)
+  const fault = await faultOf(home.open(file, { trust: true }))
+  expect(fault.code).toBe('CONFIG_INVALID')
+  expect(fault.message.split('\n')).toEqual([
+    'the configuration has 3 errors:',
+    expect.stringContaining(`- ${file}:3: servers.broken.timeouts.call is "soon"; expected a duration`),
+    expect.stringContaining(`- ${file}:6: agents.bob.approval is "sometimes"; expected`),
+    expect.stringContaining(
+      `- ${file}:7: agents.eve.servers[0] is "plian", which is no known server; did you mean "plain"?`,
+    ),
+  ])
+  expect(fault.hint).toContain('createHub({ tolerant: true })')
+})
+
+test('[C7][B10] a tolerant hub starts with what is sound, and tells the rest', async () => {
+  const home = place()
+  const file = home.sandbox.write('team.yaml', FAULTY.replace(/^.*bob:.*\n/m, ''))
+  const told: string[] = []
+  const hub = await home.open(file, {
+    trust: true,
+    tolerant: true,
+    onEvent: (event) => event.type === 'trouble' && told.push(event.message),
+  })
+  expect((await hub.as('ada').call('plain/echo', { text: 'x' })).text).toBe('x')
+  expect(told).toEqual([expect.stringContaining('"soon"'), expect.stringContaining('"plian"')])
+  expect(hub.servers.get('broken')).toMatchObject({
+    status: 'failed',
+    error: expect.stringContaining('soon'),
+  })
+  expect(hub.as('eve').servers()).toEqual([])
+  // The same file once more is no worse than it was.
+  expect(await hub.servers.apply()).toMatchObject({ unchanged: expect.arrayContaining(['plain']) })
+  // What may limit somebody is not passed over.
+  home.sandbox.write('team.yaml', FAULTY)
+  expect((await faultOf(hub.servers.apply())).message).toContain('agents.bob.approval is "sometimes"')
+  expect(await codeOf(home.open(file, { trust: true, tolerant: true }))).toBe('CONFIG_INVALID')
+})

@@ -203,6 +203,45 @@ test('[B1] what is no message is answered, and the next one is served', async ()
   expect(await next()).toEqual({ jsonrpc: '2.0', id: 5, result: {} })
 })
 
+for (const running of [false, true]) {
+  const how = running ? 'through a gateway' : 'by itself'
+
+  test(`[B1] a mark before the first message and no line end after the last lose neither, ${how}`, async () => {
+    const { sandbox } = place()
+    if (running) await up(sandbox, config)
+    const { args } = starting(sandbox, config)
+    const texts = [INITIALIZE, INITIALIZED, echo('last', 'hi')].map((it) => JSON.stringify(it))
+    const { code, stdout } = await sandbox.run(args.slice(1), {
+      input: `\ufeff${texts.join('\n')}`,
+      env: { BUSBAR_TOKEN: TOKEN },
+    })
+    const answers: Answer[] = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect([code, answers.find(({ id }) => id === 1)?.result.serverInfo.name]).toEqual([0, 'busbar'])
+    expect(answers.find(({ id }) => id === 'last')?.result.content[0].text).toBe('hi')
+  })
+
+  test(`[B1][B6] a message that is too large is answered under its id, ${how}`, async () => {
+    const { sandbox } = place()
+    if (running) await up(sandbox, config)
+    const { next, send } = lines(sandbox, config)
+    send(INITIALIZE)
+    await next()
+    const { id, ...large } = echo('large', 'x'.repeat(16 * 1024 * 1024))
+    for (const message of [
+      { id, ...large },
+      { ...large, id },
+    ]) {
+      send(message)
+      expect(await next()).toMatchObject({ id, error: { message: expect.stringContaining('too large') } })
+    }
+    send({ jsonrpc: '2.0', id: 5, method: 'ping' })
+    expect(await next()).toEqual({ jsonrpc: '2.0', id: 5, result: {} })
+  })
+}
+
 for (const running of [false, true])
   test(`[B1] several messages in one list are answered in one, ${running ? 'through a gateway' : 'by itself'}`, async () => {
     const { sandbox } = place()

@@ -115,6 +115,11 @@ test('[C11][D14] an edit of trusted settings locks nobody out: what was trusted 
   expect(json.findings).toContainEqual(
     expect.objectContaining({ check: 'gateway-config', message: expect.stringContaining('trusted last') }),
   )
+  // Nobody acts as who is new in it.
+  expect(json.findings.filter(({ check }: Answer) => check === 'agent-trust')).toEqual([
+    expect.objectContaining({ message: expect.stringMatching(/^ada .*until then the gateway serves it as/) }),
+    expect.objectContaining({ message: expect.stringMatching(/^eve .*so nobody can act as it$/) }),
+  ])
   // One edit after the other is still beside what was trusted.
   project(sandbox, denying)
   await until(() => times() === 2)
@@ -125,6 +130,30 @@ test('[C11][D14] an edit of trusted settings locks nobody out: what was trusted 
   // What is trusted no more is not kept.
   await sandbox.run(['trust', '--revoke'])
   await until(async () => (await tools()) === 401)
+})
+
+test('[C11][D14] an agent is switched off also in a file that is not trusted as it is, and nobody else with it', async () => {
+  const { sandbox } = place()
+  const eve = { ...AGENTS.ada, token: 'eve-token' }
+  project(sandbox, { agents: { ...AGENTS, eve } })
+  await sandbox.run(['trust', '--yes'])
+  const gateway = await started(sandbox)
+  const statuses = async () => {
+    const all = [TOKEN, 'eve-token'].map((token) =>
+      gateway.post('/mcp/plain', LIST, { authorization: `Bearer ${token}` }),
+    )
+    return (await Promise.all(all)).map(({ status }) => status)
+  }
+  expect(await statuses()).toEqual([200, 200])
+  project(sandbox, { agents: { ...AGENTS, eve }, lead: 'ada' })
+  const off = await sandbox.run(['agents', 'disable', 'eve'])
+  expect([off.code, await statuses()]).toEqual([0, [200, 401]])
+  expect(off.stderr).toContain('not trusted, so the running gateway goes by what was trusted last')
+  // Another look at the same changes nothing.
+  await sandbox.run(['agents', 'approval', 'ada', 'never'])
+  expect(await statuses()).toEqual([200, 401])
+  expect((await sandbox.run(['agents', 'enable', 'eve'])).code).toBe(0)
+  expect(await statuses()).toEqual([200, 200])
 })
 
 test('[C11] a file that is not trusted as it is can still switch everything off', async () => {

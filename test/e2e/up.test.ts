@@ -316,7 +316,7 @@ test('[B10] the first Ctrl-C says what it waits for and takes nothing new, the s
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
   expect(await refused.json()).toMatchObject({
     jsonrpc: '2.0',
-    id: null,
+    id: 1,
     error: { data: { code: 'CLOSED' } },
   })
   child.kill('SIGINT')

@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest'
 import { testMessages } from './check-messages.ts'
 import { Sandbox } from './cli.ts'
+import { faultOf, place } from './hub.ts'
 
 testMessages([
   [
@@ -31,6 +32,20 @@ testMessages([
     'gateway: { limits: { rate: 0/s } }\n',
     /limits\.rate is "0\/s"; expected a rate above 0, such as 100\/s\n/,
   ],
+  ...['connect', 'call', 'total'].flatMap((name) =>
+    ['0', '0s', '0.00m', '-1'].map((value): [string, string, RegExp] => [
+      `no time at all for ${name} (${value})`,
+      `servers: { a: { command: x, timeouts: { ${name}: ${value} } } }\n`,
+      /[sm]$/.test(value)
+        ? new RegExp(`timeouts\\.${name} is "${value}"; expected a duration above 0, such as 500ms`)
+        : new RegExp(`timeouts\\.${name} is ${value}; expected more than 0\\n`),
+    ]),
+  ),
+  [
+    'no time at all by another name',
+    'servers: { a: { command: x, timeout: 0 } }\n',
+    /timeout is 0; expected more than 0/,
+  ],
   [
     'an address among hosts',
     'gateway: { allowedHosts: [gate.example, "[::1]:80", "http://bad/"] }\n',
@@ -42,6 +57,15 @@ testMessages([
     /allowedHosts\[0\] is "\*"; expected a name/,
   ],
 ])
+
+test('[A8] the same is said to a program; health may be 0, which is never', async () => {
+  const { open } = place()
+  const timeouts = (given: object) =>
+    open({ servers: { a: { command: 'x', timeouts: given } } }, { start: false })
+  for (const name of ['connect', 'call', 'total'])
+    expect((await faultOf(timeouts({ [name]: 0 }))).message).toContain(`timeouts.${name} is 0; expected`)
+  await timeouts({ health: 0, call: '0.5s', connect: 1, total: '1h' })
+})
 
 test('[A8][C11] what may be a secret is not repeated, whatever is wrong with it', async () => {
   const sandbox = new Sandbox()

@@ -30,6 +30,7 @@ import {
  * What a mode gives; see README.md for what each does with it.
  * @typedef {object} Mode
  * @property {string} [instructions]
+ * @property {object} [info] What it says of itself beside its name and version.
  * @property {object[] | (() => object[])} [tools]
  * @property {object[] | (() => object[])} [resources]
  * @property {object[] | (() => object[])} [templates]
@@ -58,7 +59,7 @@ export class Server {
   constructor(mode, options) {
     this.mode = mode
     this.options = options
-    this.info = { name: options.name, version: '1.0.0' }
+    this.info = { name: options.name, version: '1.0.0', ...mode.info }
     this.era = mode.era ?? options.era
     this.legacyVersions = options.protocol ? [options.protocol] : LEGACY_VERSIONS
   }

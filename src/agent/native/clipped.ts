@@ -1,7 +1,10 @@
 // Output of any length in bounded memory: its beginning and its end.
 
-/** Bytes beyond what is given on each side, so that nothing which is to be taken out is cut in two first. */
-const MARGIN = 4096
+/**
+ * Bytes beyond what is given on each side, so that nothing which is to be taken out is cut in two first. Half of
+ * them are never given: what is taken out makes the rest shorter, and a part of something may stand there.
+ */
+const MARGIN = 16 * 1024
 
 export class Clipped {
   readonly #most: number
@@ -40,7 +43,9 @@ export class Clipped {
       if (whole.length <= 2 * this.#most) return whole
       return this.#cut(whole, whole)
     }
-    return this.#cut(clean(`${start}`), clean(`${end}`))
+    const margin = Math.floor((this.#kept - this.#most) / 2)
+    const [first, last] = [clean(`${start}`), clean(`${end}`)]
+    return this.#cut(first.slice(0, Math.max(0, first.length - margin)), last.slice(margin))
   }
 
   // --- internal ---

@@ -180,6 +180,14 @@ test('clipped output is whole as long as it fits, and nothing is cut before it i
   expect(clipped.text(clean)).toBe('ab•g\n[about 308 bytes left out]\nvq•v')
 })
 
+test('[C11] what is taken out of clipped output brings no part of a secret near', () => {
+  const secret = 'S3cretValue-of-which-no-part-may-be-seen'
+  const clipped = new Clipped(400, 200)
+  for (let piece = 0; piece < 200; piece++) clipped.add(Buffer.from(`${secret} `))
+  const text = clipped.text((it) => it.replaceAll(secret, '••••••'))
+  expect(text.replaceAll(/[•\s]|\[about \d+ bytes left out\]/g, '')).toBe('')
+})
+
 function isAlive(pid: number): boolean {
   try {
     // A zombie answers signals, too.

@@ -21,7 +21,8 @@ export const spec = command({
 Looks at the configuration; at the gateway, its store, its port and what waits there for a person; at the clients that are
 connected (busbar connect) and whether their address and token still open anything. Then starts every server that is on and
 trusted and says how far it came: the program that runs, where it is looked for, its exit code and last words; of a remote
-one the name, the connection, the certificate and the HTTP status. Each finding has its cause and the command that mends it.
+one the name, the connection, the certificate and the HTTP status. With --no-start a server counts as it is in the gateway
+that runs. Each finding has its cause and the command that mends it.
 Exit 1 when something is wrong that must be mended, 4 when only a server does not work or no gateway runs.
 
 Examples:
@@ -79,7 +80,9 @@ async function look(session: Session, start: boolean): Promise<StartFinding[]> {
     findings.push({ severity: 'error', check: 'gateway', message: error.message, ...fix, fault: error })
   }
   if (!start || snapshot.servers.size === 0) return findings
-  const known = new Set(findings.filter(({ severity }) => severity === 'error').map(({ server }) => server))
+  // How it is in the gateway explains nothing, and is told only where the same was not found here.
+  const wrong = findings.filter(({ severity, check }) => severity === 'error' && check !== 'gateway-server')
+  const known = new Set(wrong.map(({ server }) => server))
   const { tryServers } = await import('../doctor-start.ts')
   const tried = await tryServers(session, loaded)
   // What is wrong with its entry explains why it does not start; once is enough.

@@ -12,7 +12,9 @@ import { settingsScope } from '../../config/status.ts'
 import { plain } from '../../config/tree.ts'
 import { passphraseOf } from '../../secrets/master-key.ts'
 import { describeOwner, PEOPLE } from '../../secrets/owners.ts'
+import { secretsFile } from '../../secrets/places.ts'
 import { openSecrets, type Protection, type Secrets } from '../../secrets/secrets.ts'
+import { acknowledged } from '../acknowledged.ts'
 import { command, type Group } from '../command.ts'
 import { gatewayRuns } from '../gateway-client.ts'
 import { safe } from '../output.ts'
@@ -99,6 +101,7 @@ async function set(session: Session, name: string): Promise<void> {
   secrets.list()
   const value = await readSecret(`value of ${name}`, `busbar secrets set ${name} < FILE`)
   await secrets.put(PEOPLE, name, value)
+  await acknowledged(session, snapshot.places, { files: [secretsFile(snapshot.places)] })
   const users = secretUse(snapshot).get(name) ?? []
   const gateway = await runs(session, snapshot, users)
   session.out.answer({ set: name, ...keyOf(secrets, snapshot.places), users, gateway }, () => [
@@ -164,6 +167,7 @@ async function remove(session: Session, name: string): Promise<void> {
       hint: near ? `did you mean ${near}?` : 'run: busbar secrets list',
     })
   }
+  await acknowledged(session, snapshot.places, { files: [secretsFile(snapshot.places)] })
   const gateway = await runs(session, snapshot, users)
   session.out.answer({ removed: name, users, gateway }, () => [
     `Removed ${name}.`,

@@ -6,6 +6,7 @@ import { hazardsOf, settingsHazards } from '../../config/hazards.ts'
 import type { Snapshot } from '../../config/snapshot.ts'
 import { forgetTrust, recordTrust, type Subject, trustSubjects } from '../../config/trust.ts'
 import { maskSecrets } from '../../config/view.ts'
+import { acknowledged } from '../acknowledged.ts'
 import { command } from '../command.ts'
 import { nearPath, placeText, serverNamed } from '../describe.ts'
 import type { Output } from '../output.ts'
@@ -44,6 +45,8 @@ Examples:
         snapshot.places,
         known.map((it) => it.key),
       )
+      const files = known.flatMap((it) => it.files)
+      await acknowledged(session, snapshot.places, { files, untrusted: true })
       out.answer({ revoked: known.map((it) => it.name) }, () =>
         known.length === 0
           ? 'Nothing was trusted here.'
@@ -67,6 +70,8 @@ Examples:
       })
     }
     await recordTrust(snapshot.places, asking)
+    const servers = asking.filter(({ kind }) => kind === 'server').map((it) => it.name)
+    await acknowledged(session, snapshot.places, { files: asking.flatMap((it) => it.files), servers })
     out.answer(
       { trusted: asking.map((it) => record(it, snapshot)), pending: [] },
       () => `Trusted: ${asking.map(title).join(', ')}`,

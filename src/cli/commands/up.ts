@@ -2,6 +2,7 @@
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { Fault } from '../../base/fault.ts'
 import { withLock } from '../../base/lock.ts'
@@ -101,6 +102,7 @@ async function serve(session: Session, { active }: Loaded, flags: Flags): Promis
         telling.warn(`internal error: ${error instanceof Error ? (error.stack ?? error.message) : error}`),
     })
     const watch = await follow(session, hub, gateway, flags, telling)
+    gateway.look = () => watch.look()
     announce(session, hub, gateway)
     if (!flags.quiet) table = liveTable(out, hub)
     if (!signal.aborted) void hub.servers.connectAll()
@@ -109,6 +111,8 @@ async function serve(session: Session, { active }: Loaded, flags: Flags): Promis
     await interrupted(signal)
     watch.close()
     gateway.refuse()
+    // What nobody is there for has ended by then, and is not waited for.
+    await turn()
   } finally {
     table?.end()
     const calls = underWay(hub)

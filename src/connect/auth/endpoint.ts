@@ -2,8 +2,9 @@
 // so they have to be plain: encrypted, or on this very machine, with nothing in them that some program could take for
 // something else than an address.
 
+import { excerptOf } from '../../base/excerpt.ts'
 import { Fault } from '../../base/fault.ts'
-import { maskText } from '../../base/redact.ts'
+import { maskText, scrubLearned } from '../../base/redact.ts'
 import { bareHost, meansLoopback } from '../http/guard.ts'
 
 /** Throws a fault that says which address is refused, and why. */
@@ -37,5 +38,5 @@ function whyNot(text: unknown): string | undefined {
 
 function shown(text: unknown): string {
   const plain = typeof text === 'string' ? text : (JSON.stringify(text) ?? 'undefined')
-  return maskText(plain.length > 120 ? `${plain.slice(0, 120)}…` : plain)
+  return excerptOf(plain, { most: 120, mask: (it) => maskText(scrubLearned(it)) })
 }

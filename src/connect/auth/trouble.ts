@@ -1,6 +1,7 @@
 // What can go wrong while signing in, in words for people. What an authorization server says is data: short, plain,
 // without secrets.
 
+import { excerptOf } from '../../base/excerpt.ts'
 import { Fault } from '../../base/fault.ts'
 import { isRecord } from '../../base/record.ts'
 import { maskText, scrubLearned } from '../../base/redact.ts'
@@ -25,8 +26,7 @@ export function isPassing(error: unknown): boolean {
 /** One line of what somebody else said. */
 export function said(text: unknown): string {
   if (typeof text !== 'string') return ''
-  const line = scrubLearned(text).replace(UNSEEN, ' ').trim()
-  return maskText(line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line)
+  return excerptOf(scrubLearned(text).replace(UNSEEN, ' ').trim(), { most: LONGEST, mask: maskText })
 }
 
 /** Anything thrown while signing in, as a fault. */

@@ -132,7 +132,7 @@ export class Call implements Receiver {
       return
     }
     if (id === undefined || error === undefined || !speaksForItself(refusal))
-      this.fail(refusalFault(refusal, dialer.place))
+      this.fail(refusalFault(refusal, dialer))
     else if (isSameId(error.id, id)) {
       this.#answered = true
       events.message(error.bytes, id)

@@ -1,6 +1,7 @@
 // Opens connections to one origin: kept alive, guarded, through a proxy where the environment asks for one.
 
 import { Fault } from '../../base/fault.ts'
+import { maskText, scrubLearned } from '../../base/redact.ts'
 import { requestLine } from '../../wire/http-request.ts'
 import type { Body } from '../../wire/message.ts'
 import type { Credential } from './credential.ts'
@@ -22,6 +23,8 @@ export interface DialOptions {
   readonly certificates?: string | undefined
   /** Signs each request; what the address itself says of a user is left out then. */
   readonly credential?: Credential | undefined
+  /** Takes the server's secrets out of a text. */
+  readonly scrub?: ((text: string) => string) | undefined
 }
 
 export class Dialer {
@@ -31,6 +34,8 @@ export class Dialer {
   /** Headers that belong to every request. */
   readonly headers: ReadonlyMap<string, string>
   readonly credential: Credential | undefined
+  /** For what is quoted of answers: masked before it is cut. */
+  readonly mask: (text: string) => string
   readonly #sockets: Sockets
   /** Before each path: a proxy wants whole addresses. */
   readonly #prefix: string
@@ -44,6 +49,7 @@ export class Dialer {
     const named = url.username !== '' || url.password !== ''
     if (named && options.credential === undefined) headers.set('authorization', basicAuthorization(url))
     this.credential = options.credential
+    this.mask = maskWith(options.scrub)
     this.url = url
     this.place = `${bareHost(url)}:${portOf(url)}`
     this.headers = headers
@@ -74,6 +80,11 @@ export class Dialer {
   destroy(): void {
     this.#sockets.destroy()
   }
+}
+
+/** Known secrets first, then what looks like one. */
+export function maskWith(scrub: (text: string) => string = scrubLearned): (text: string) => string {
+  return (text) => maskText(scrub(text))
 }
 
 // --- internal ---

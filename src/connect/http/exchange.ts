@@ -255,7 +255,8 @@ export class Exchange implements Asker {
 
   #redirect(status: number, headers: AnswerHeaders): void {
     const from = this.#target
-    const path = followRedirect(this.#method, status, headers['location'], { from, count: this.#redirects })
+    const redirection = { from, count: this.#redirects, mask: this.#dialer.mask }
+    const path = followRedirect(this.#method, status, headers['location'], redirection)
     if (path instanceof Fault) {
       this.#stop(path)
       return

@@ -1,8 +1,8 @@
 // The oldest way over http (2024-11-05): one stream for all that the server says, and an address it names for all that
 // it is told.
 
+import { excerptOf } from '../../base/excerpt.ts'
 import { Fault } from '../../base/fault.ts'
-import { maskText } from '../../base/redact.ts'
 import { idOfCut } from '../../wire/ends.ts'
 import type { AnswerHeaders } from '../../wire/http-answer.ts'
 import type { Diagnosis, OpenTransport, Outgoing, Transport, TransportEvents } from '../transport.ts'
@@ -96,7 +96,7 @@ class LegacySseTransport implements Transport, Receiver {
   }
 
   refused(refusal: Refusal): void {
-    this.#end(refusalFault(refusal, this.#dialer.place))
+    this.#end(refusalFault(refusal, this.#dialer))
   }
 
   broken({ fault }: Breakage): void {
@@ -107,13 +107,17 @@ class LegacySseTransport implements Transport, Receiver {
 
   /** Only an address of the same origin: what we send carries our headers. */
   #endpoint(text: string): void {
-    const { url, place } = this.#dialer
+    const { url, place, mask } = this.#dialer
     const target = URL.canParse(text, url.href) ? new URL(text, url.href) : undefined
     if (target?.origin !== url.origin) {
       this.#end(
-        new Fault('ADDRESS_REFUSED', `${place} wants its messages at ${maskText(text.slice(0, 200))}`, {
-          hint: 'an address on the same host and port is expected',
-        }),
+        new Fault(
+          'ADDRESS_REFUSED',
+          `${place} wants its messages at ${excerptOf(text, { most: 200, mask })}`,
+          {
+            hint: 'an address on the same host and port is expected',
+          },
+        ),
       )
       return
     }
@@ -143,8 +147,7 @@ class LegacySseTransport implements Transport, Receiver {
       // Some servers answer here as well; the stream is what counts.
       message: () => undefined,
       ended: () => done(),
-      refused: (refusal) =>
-        done(refusal.status < 300 ? undefined : refusalFault(refusal, this.#dialer.place)),
+      refused: (refusal) => done(refusal.status < 300 ? undefined : refusalFault(refusal, this.#dialer)),
       broken: ({ fault }) => done(fault),
     }
     const exchange = new Exchange(this.#dialer, this.#limit, receiver, this.#path)

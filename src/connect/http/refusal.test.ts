@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest'
+import { scrubber } from '../../base/redact.ts'
+import { maskWith } from './dial.ts'
 import { refusalFault, retryAfter } from './refusal.ts'
+
+const SECRET = 'S3CRET-abc def/+=%&<x>'
 
 const now = Date.parse('2026-11-15T12:00:00Z')
 const waits: [string | undefined, number | undefined][] = [
@@ -22,7 +26,11 @@ for (const [value, expected] of waits)
   })
 
 const fault = (status: number, body = '', headers: Record<string, string> = {}) =>
-  refusalFault({ status, headers, body: Buffer.from(body) }, 'x.example:443', now)
+  refusalFault(
+    { status, headers, body: Buffer.from(body) },
+    { place: 'x.example:443', mask: maskWith(scrubber([SECRET])) },
+    now,
+  )
 
 test('a page of html is told by its first words', () => {
   const page = `<html><head><title>t</title><style>b{}</style></head><body><h1>502 Bad
@@ -56,4 +64,29 @@ test('neither keys nor control characters of a page reach a screen', () => {
   expect(message).not.toMatch(/ghp_0123456789abcdefghij/)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there
   expect(message).not.toMatch(/[\x00-\x1f]/)
+})
+
+test('a secret in what is quoted is masked before it is cut, however the server writes it [C11]', () => {
+  const forms = [
+    SECRET,
+    encodeURIComponent(SECRET),
+    Buffer.from(SECRET).toString('base64'),
+    JSON.stringify(SECRET).slice(1, -1),
+    SECRET.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
+    `ghp_${'aB3'.repeat(12)}`,
+  ]
+  for (const form of forms)
+    for (let before = 60; before < 130; before++) {
+      const { message } = fault(500, `${'x'.repeat(before)} ${form} end`)
+      expect(message).not.toContain(form.slice(0, 4))
+    }
+})
+
+test('the first words of a long page are told, however much of nothing follows', () => {
+  for (const rest of [`<!-- ${'x'.repeat(140_000)} -->`, ' '.repeat(140_000)])
+    expect(fault(500, `<p>Upstream is down</p>${rest}`).message).toBe(
+      'x.example:443 answered 500: Upstream is down',
+    )
+  const near = fault(500, `${' '.repeat(128 * 1024 - 10)}${SECRET}`).message
+  expect(near).not.toContain('S3CRET')
 })

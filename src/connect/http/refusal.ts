@@ -1,7 +1,7 @@
 // What a status that is no success means.
 
+import { excerptOf, MARGIN } from '../../base/excerpt.ts'
 import { Fault } from '../../base/fault.ts'
-import { maskText, scrubLearned } from '../../base/redact.ts'
 import type { AnswerHeaders } from '../../wire/http-answer.ts'
 
 /** An answer that carries no messages. Of a long body only the beginning is there. */
@@ -11,9 +11,19 @@ export interface Refusal {
   readonly body: Buffer
 }
 
+/** Whose answer it is, and how what is quoted of it is masked. */
+interface Refuser {
+  readonly place: string
+  readonly mask: (text: string) => string
+}
+
 /** `details.status` is always there: whoever tries older transports decides by it. */
-export function refusalFault({ status, headers, body }: Refusal, place: string, now = Date.now()): Fault {
-  const said = excerpt(body, headers['content-type'])
+export function refusalFault(
+  { status, headers, body }: Refusal,
+  { place, mask }: Refuser,
+  now: number = Date.now(),
+): Fault {
+  const said = excerpt(body, headers['content-type'], mask)
   const because = said === '' ? '' : `: ${said}`
   const challenge = headers['www-authenticate']
   const details = { status, ...(challenge === undefined ? {} : { wwwAuthenticate: challenge }) }
@@ -54,13 +64,19 @@ export function retryAfter(value: string | undefined, now: number): number | und
 const LONGEST_WAIT = 60_000
 const EXCERPT = 120
 
+/** So much of a body is looked at. */
+const MOST_READ = 128 * 1024
+
 /** The first words of a body, for people. */
-function excerpt(body: Buffer, type: string | undefined): string {
-  const text = scrubLearned(body.toString('utf8', 0, 8192))
+function excerpt(body: Buffer, type: string | undefined, mask: (text: string) => string): string {
+  // Masked as it came, too: without its tags and blanks a secret might be another text.
+  const masked = mask(body.toString('utf8', 0, MOST_READ))
+  // Half a secret may stand where reading ended.
+  const text = body.length > MOST_READ ? masked.slice(0, -MARGIN) : masked
   const plain = /html|xml/i.test(type ?? '') || /^\s*</.test(text) ? withoutTags(text) : text
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they must not reach a terminal
   const line = plain.replace(/[\x00-\x20\x7f-\x9f]+/g, ' ').trim()
-  return maskText(line.length > EXCERPT ? `${line.slice(0, EXCERPT)}…` : line)
+  return excerptOf(line, { most: EXCERPT, mask })
 }
 
 function withoutTags(text: string): string {

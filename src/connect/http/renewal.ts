@@ -77,8 +77,7 @@ export class Renewal implements Receiver {
   }
 
   refused(refusal: Refusal): void {
-    const { place } = this.#host.dialer
-    this.#end('refused a new session', refusalFault(refusal, place))
+    this.#end('refused a new session', refusalFault(refusal, this.#host.dialer))
   }
 
   broken({ fault }: Breakage): void {

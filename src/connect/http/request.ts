@@ -74,7 +74,11 @@ async function ask(dialer: Dialer, options: GuardedRequest): Promise<GuardedResp
     const { status } = answer
     if (!isRedirect(status)) return answer
     const from = dialer.at(path)
-    const next = followRedirect(method, status, answer.headers['location'], { from, count })
+    const next = followRedirect(method, status, answer.headers['location'], {
+      from,
+      count,
+      mask: dialer.mask,
+    })
     if (next instanceof Fault) throw next
     path = next
   }

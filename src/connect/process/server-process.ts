@@ -58,9 +58,9 @@ export class ServerProcess {
     return this.#exit
   }
 
-  /** The last lines it wrote to stderr, as plain text. They may hold secrets of the server. */
-  stderrTail(lines = 20): string {
-    return this.#stderr.tail(lines)
+  /** The last lines it wrote to stderr, as plain text. `scrub` takes the secrets out that it was given. */
+  stderrTail(lines: number, scrub?: (text: string) => string): string {
+    return this.#stderr.tail(lines, scrub)
   }
 
   /**

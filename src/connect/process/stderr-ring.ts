@@ -2,6 +2,7 @@
 // stop at a full pipe; what is kept, and what reading may cost, is bounded.
 
 import type { Readable } from 'node:stream'
+import { maskText } from '../../base/redact.ts'
 
 const KEPT_BYTES = 256 * 1024
 // Up to 50 MB a second are read at once; who writes faster waits, as at a slow terminal, instead of taking
@@ -9,6 +10,10 @@ const KEPT_BYTES = 256 * 1024
 const BURST_BYTES = 512 * 1024
 const BURST_MS = 10
 const LONGEST_LINE = 2000
+/** Of what has lost its beginning so much may be the rest of a secret, which nobody would know as one. */
+const DOUBTFUL = 32 * 1024
+/** So much before the lines that are shown, and behind the end of each, is searched for what looks like a secret. */
+const AROUND = 16 * 1024
 
 export class StderrRing {
   // Made at the first byte: most servers write nothing.
@@ -45,19 +50,23 @@ export class StderrRing {
     })
   }
 
-  /** The last lines as plain text: no terminal commands, and bytes that are no UTF-8 shown as such. */
-  tail(lines: number): string {
-    const text = this.#content().replace(COMMANDS, '').trimEnd()
-    return text.split('\n').slice(-lines).map(plain).join('\n')
+  /**
+   * The last lines as plain text: no terminal commands, bytes that are no UTF-8 shown as such, and no secrets. `scrub` takes
+   * out those that are known; it gets all that is kept, because they may have many lines and be longer than one.
+   */
+  tail(lines: number, scrub: (text: string) => string = (text) => text): string {
+    const content = this.#content().trimEnd()
+    const isCut = this.#written > KEPT_BYTES
+    const clean = scrub(plain(content))
+    const sure = isCut ? sharedEnd(clean, scrub(plain(fromLine(content, DOUBTFUL)))) : clean
+    return maskText(near(sure, lines)).split('\n').slice(-lines).map(bounded).join('\n')
   }
 
   #content(): string {
     if (this.#bytes === undefined) return ''
     if (this.#written <= KEPT_BYTES) return this.#bytes.toString('utf8', 0, this.#written)
     const start = this.#written % KEPT_BYTES
-    const whole = Buffer.concat([this.#bytes.subarray(start), this.#bytes.subarray(0, start)])
-    // The first line has lost its beginning, perhaps within a character. One endless line is all there is.
-    return whole.toString('utf8', whole.indexOf(0x0a) + 1)
+    return Buffer.concat([this.#bytes.subarray(start), this.#bytes.subarray(0, start)]).toString('utf8')
   }
 }
 
@@ -78,9 +87,47 @@ const COMMANDS = new RegExp(
 // All that remains of the control characters but the tab, and those that turn the direction of writing.
 const CONTROLS = /[^\P{Cc}\t]|[\u202a-\u202e\u2066-\u2069]/gu
 
-function plain(line: string): string {
+function plain(text: string): string {
+  const lines = text.replace(COMMANDS, '').trimEnd().split('\n')
+  return lines.map(plainLine).join('\n')
+}
+
+function plainLine(line: string): string {
   const ended = line.trimEnd()
   // A progress bar writes its line again and again; the last one counts, as on a terminal.
-  const text = ended.slice(ended.lastIndexOf('\r') + 1).replace(CONTROLS, '')
-  return text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)}…` : text
+  return ended.slice(ended.lastIndexOf('\r') + 1).replace(CONTROLS, '')
+}
+
+/**
+ * What two texts end with alike. Without its beginning a text shows the rest of a secret that began there, and with it the
+ * mask of that: they are the same only behind it.
+ */
+function sharedEnd(one: string, other: string): string {
+  const most = Math.min(one.length, other.length)
+  let length = 0
+  while (
+    length < most &&
+    one.charCodeAt(one.length - 1 - length) === other.charCodeAt(other.length - 1 - length)
+  )
+    length += 1
+  return one.slice(one.length - length)
+}
+
+function bounded(line: string): string {
+  return line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line
+}
+
+/** The last lines with some of what stands before them, each with some of what will be cut off. */
+function near(text: string, lines: number): string {
+  let start = text.length
+  for (let line = 0; line < lines && start >= 0; line++) start = text.lastIndexOf('\n', start - 1)
+  return fromLine(text, start - AROUND)
+    .split('\n')
+    .map((line) => line.slice(0, LONGEST_LINE + AROUND))
+    .join('\n')
+}
+
+/** What begins there, from the start of a line; one endless line is all there is. */
+function fromLine(text: string, at: number): string {
+  return at <= 0 ? text : text.slice(text.indexOf('\n', at) + 1 || at)
 }

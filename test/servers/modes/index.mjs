@@ -19,6 +19,7 @@ const FILES = {
   content: ['content'],
   'wrong-ids': ['wrong-ids'],
   'hostile-text': ['hostile-text'],
+  telltale: ['telltale'],
   'http-refusals': ['retry-after', 'redirect', 'html-error', 'unauthorized', 'sse-only'],
   'http-streams': ['session-loss', 'stream-cut', 'huge-body', 'drip', 'slow-headers'],
   'http-headers': ['header-echo', 'x-mcp-header'],
