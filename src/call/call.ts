@@ -45,8 +45,8 @@ export function call(
   options?: CallOptions,
 ): Promise<CallResult> {
   try {
-    const flight = depart(context, asking, address, args, options)
-    if (flight !== undefined) return flight.outcome()
+    const outcome = depart(context, asking, address, args, options)
+    if (outcome !== undefined) return outcome
   } catch {
     // The long way says why.
   }

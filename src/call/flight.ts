@@ -17,7 +17,7 @@ import { isWhole, type ReplyMessage } from '../wire/message.ts'
 import { isSimple, JsonText, refuseArguments } from './argument-text.ts'
 import type { CallOptions } from './call.ts'
 import type { CallContext } from './context.ts'
-import { type Lane, laneOf } from './lane.ts'
+import { type Lane, newLane } from './lane.ts'
 import { type Asking, Passage, rounded, spanFor } from './passage.ts'
 import { CallResult, withServer } from './result.ts'
 import { recheck } from './route.ts'
@@ -25,7 +25,7 @@ import { sendCall, sendingOf } from './send-call.ts'
 import { CallTerms, refuseLoop } from './terms.ts'
 
 /**
- * Begins a call. Undefined, or a fault, where something is to be found out, asked or refused first: nothing was done. (A
+ * Makes a call. Undefined, or a fault, where something is to be found out, asked or refused first: nothing was done. (A
  * record that was closed meanwhile refuses it last; then the energy that was set aside goes back with the lease.) It is one
  * function, because each that it calls is compiled by itself and along with it, and in a process that makes a few thousand
  * calls that is most of what they take.
@@ -36,10 +36,12 @@ export function depart(
   address: string,
   args: unknown,
   options: CallOptions | undefined,
-): Flight | undefined {
+): Promise<CallResult> | undefined {
   const route = context.views.of(asking.actor).routes.get(address)
-  const lane = route && laneOf(context, asking, route)
-  if (route === undefined || lane === undefined) return undefined
+  if (route === undefined) return undefined
+  if (route.lane?.names.surface !== asking.surface) route.lane = newLane(context, asking, route)
+  const lane = route.lane
+  if (lane === undefined) return undefined
   const isText = args instanceof JsonText
   const text = isText ? args.text : JSON.stringify(args ?? {})
   if (isText || !isSimple(text)) refuseArguments(route.target, text)
@@ -54,19 +56,24 @@ export function depart(
   }
   const span = tracing?.isOn ? spanFor(tracing, names) : undefined
   const flight = new Flight(lane, asking, text, options, reserved, span, performance.now())
-  if (recording === undefined) return flight
-  const now = Date.now()
-  const start = {
-    id: uuid7(now),
-    names,
-    conversation: asking.conversation,
-    startedAt: now,
-    requestBytes: Buffer.byteLength(text),
-    arguments: argumentsForRecord(recording.level, text, recording.scrub),
-    reserved: reserved?.amount,
+  if (recording !== undefined) {
+    const now = Date.now()
+    const start = {
+      id: uuid7(now),
+      names,
+      conversation: asking.conversation,
+      startedAt: now,
+      requestBytes: Buffer.byteLength(text),
+      arguments: argumentsForRecord(recording.level, text, recording.scrub),
+      reserved: reserved?.amount,
+    }
+    flight.call = recording.recorder.begin(start, flight)
   }
-  flight.call = recording.recorder.begin(start, flight)
-  return flight
+  return new Promise((resolve, reject) => {
+    flight.resolve = resolve
+    flight.reject = reject
+    if (recording === undefined) flight.written(undefined)
+  })
 }
 
 // --- internal ---
@@ -82,8 +89,9 @@ class Flight implements WriteWaiting, Receiver {
   declare private readonly started: number
   /** Its record; it goes on when that is written down. */
   declare call: OpenCall | undefined
-  declare private resolve: ((result: CallResult) => void) | undefined
-  declare private reject: ((error: unknown) => void) | undefined
+  /** Whoever waits for it. Told a result, or what prevents one. */
+  declare resolve: ((result: CallResult) => void) | undefined
+  declare reject: ((error: unknown) => void) | undefined
   /** There when something else than the server's work was waited for, or may be. */
   declare private watch: Stopwatch | undefined
   /** Whether it has a place at the server's gate. */
@@ -118,15 +126,6 @@ class Flight implements WriteWaiting, Receiver {
     this.failure = undefined
   }
 
-  /** To be asked for once, at once. Rejects with what prevents a result. */
-  outcome(): Promise<CallResult> {
-    return new Promise((resolve, reject) => {
-      this.resolve = resolve
-      this.reject = reject
-      if (this.call === undefined) this.written(undefined)
-    })
-  }
-
   /** That it is about to be made is written down; or, later, what came of it. */
   written(fault: Fault | undefined): void {
     if (this.result !== undefined) this.resolve?.(this.result)
@@ -159,11 +158,7 @@ class Flight implements WriteWaiting, Receiver {
     const duration = rounded(at - this.started)
     const energy = reserved && tariff && recording?.energy?.settle(reserved, tariff.spent(duration))
     this.result = new CallResult(target.server, reply, fit)
-    recording?.recorder.end(
-      call,
-      { duration, outcome: 'ok', energy, resultBytes: reply.bytes.length, said },
-      this,
-    )
+    recording?.recorder.end(call, { duration, outcome: 'ok', energy, resultBytes: said.length, said }, this)
   }
 
   /** Most are not waited for by anybody else, and need none: what they took is what the server worked. */

@@ -35,16 +35,7 @@ export interface Lane {
 }
 
 /** Undefined where something is to be found out, asked or refused first, or where something of this process is called. */
-export function laneOf(context: CallContext, asking: Asking, route: Route): Lane | undefined {
-  const { lane } = route
-  if (lane !== undefined && lane.names.surface === asking.surface) return lane
-  route.lane = newLane(context, asking, route)
-  return route.lane
-}
-
-// --- internal ---
-
-function newLane(context: CallContext, { actor, surface }: Asking, route: Route): Lane | undefined {
+export function newLane(context: CallContext, { actor, surface }: Asking, route: Route): Lane | undefined {
   const { connection, leave, target, entry } = route
   const { plan, live: link, instances } = connection
   const loops = context.brakes()?.loops

@@ -32,7 +32,7 @@ export interface Route {
   readonly known: KnownTool
   readonly leave: Leave
   readonly tariff: Tariff | undefined
-  /** What was found out for further calls: see `laneOf`. */
+  /** What was found out for further calls. */
   lane?: Lane | undefined
 }
 

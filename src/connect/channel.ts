@@ -14,6 +14,7 @@ import {
   type NotificationMessage,
   type ReplyMessage,
   type RequestMessage,
+  readAnswer,
   readMessage,
 } from '../wire/message.ts'
 import { Addressees, type Meant } from './addressee.ts'
@@ -206,10 +207,28 @@ export class Channel implements TransportEvents {
       if (pending) pending.settle(message as ReplyMessage, now)
       else this.#handle(message, bytes, stream)
     } catch (error) {
-      // What a server sends must never end more than its own connection.
-      const reason = error instanceof Error ? error.message : String(error)
-      this.closed(new Fault('MESSAGE_INVALID', `a message could not be handled: ${reason}`))
+      this.#broken(error)
     }
+  }
+
+  letters(message: string, chunk: Buffer, start: number): boolean {
+    const reply = readAnswer(message, chunk, start)
+    const pending = reply && this.#pending.take(reply.id as number)
+    if (pending === undefined) return false
+    const now = performance.now()
+    this.lastHeard = now
+    try {
+      pending.settle(reply as ReplyMessage, now)
+    } catch (error) {
+      this.#broken(error)
+    }
+    return true
+  }
+
+  /** What a server sends must never end more than its own connection. */
+  #broken(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error)
+    this.closed(new Fault('MESSAGE_INVALID', `a message could not be handled: ${reason}`))
   }
 
   #handle(message: Message | Invalid, bytes: Buffer, stream: number | undefined): void {

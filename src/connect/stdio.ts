@@ -64,7 +64,7 @@ class StdioTransport implements Transport, LineEvents {
     if (this.#over) return
     const body = oneLine(outgoing.body)
     // What is said in one go is one write, by whomever it is said: calls go on together, when they are written down.
-    if (this.#waiting === '' && this.#parts.length === 0) process.nextTick(this.#flush)
+    if (this.#waiting === '' && this.#parts.length === 0) void DONE.then(this.#flush)
     if (typeof body === 'string') this.#waiting += `${body}\n`
     else {
       if (this.#waiting !== '') this.#parts.push(Buffer.from(this.#waiting))
@@ -108,6 +108,10 @@ class StdioTransport implements Transport, LineEvents {
     this.#flush()
     this.#over = true
     await this.#process.close()
+  }
+
+  letters(line: string, chunk: Buffer, start: number): boolean {
+    return this.#events.letters(line, chunk, start)
   }
 
   line(bytes: Buffer): void {
@@ -167,6 +171,7 @@ class StdioTransport implements Transport, LineEvents {
   }
 }
 
+const DONE = Promise.resolve()
 const NEW_LINE = Buffer.from('\n')
 /** Bytes that are handed on of what is no message: more than is shown, so that secrets in it are found as a whole. */
 const NOISE = 32 * 1024

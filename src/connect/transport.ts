@@ -23,6 +23,11 @@ export interface Outgoing {
 export interface TransportEvents {
   /** A whole message. `stream` is the id of the request on whose own stream it came. */
   message(bytes: Buffer, stream?: number): void
+  /**
+   * A short message, one letter for each byte of UTF-8, that begins at a place of a chunk. False: it is not an answer that is
+   * waited for in its usual form, and is to come as bytes.
+   */
+  letters(message: string, chunk: Buffer, start: number): boolean
   /** A message that is too large was thrown away; the id is its own where it could be found. */
   oversized(size: number, id: unknown, stream?: number): void
   /** Something that is no message at all: a banner on stdout, an odd event. */

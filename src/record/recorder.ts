@@ -169,7 +169,7 @@ export class Recorder {
   #writeSoon(): void {
     this.#hurried = this.#open.size > 1 ? 0 : this.#hurried + 1
     if (this.#hurried % MOST_HURRIED === 0) setImmediate(this.#writeLines)
-    else process.nextTick(this.#writeLines)
+    else void DONE.then(this.#writeLines)
   }
 
   readonly #writeLines = (): void => {

@@ -5,9 +5,22 @@ import { cuts, pieces } from './testing.ts'
 
 type Seen = { line: string } | { size: number; head: string; tail: string }
 
-function read(limit: number, chunks: readonly Buffer[]): { seen: Seen[]; rest: number } {
+/** `takes`: which lines are taken as letters; none where it is left out. */
+function read(
+  limit: number,
+  chunks: readonly Buffer[],
+  takes?: (line: string) => boolean,
+): { seen: Seen[]; rest: number } {
   const seen: Seen[] = []
+  const letters = (line: string, chunk: Buffer, start: number): boolean => {
+    const text = Buffer.from(line, 'latin1').toString()
+    if (takes?.(text) !== true) return false
+    expect(chunk.toString('utf8', start, start + line.length)).toBe(text)
+    seen.push({ line: text })
+    return true
+  }
   const reader = new LineReader(limit, {
+    ...(takes ? { letters } : {}),
     line: (bytes) => seen.push({ line: bytes.toString() }),
     oversized: (size, head, tail) => seen.push({ size, head: head.toString(), tail: tail.toString() }),
   })
@@ -28,10 +41,28 @@ test('[B1] reads the same lines however they are cut into chunks', () => {
         const kept = all.endsWith('\r') ? all.slice(0, -1) : all
         return kept === '' ? [] : [{ line: kept }]
       })
-      expect(read(limit, pieces(bytes, at))).toEqual({ seen: expected, rest: Buffer.byteLength(rest) })
+      const all = { seen: expected, rest: Buffer.byteLength(rest) }
+      expect(read(limit, pieces(bytes, at))).toEqual(all)
+      // Nor does it matter which of them somebody takes as letters.
+      expect(read(limit, pieces(bytes, at), (text) => /^[^\r]*[a漢][^\r]*$/.test(text))).toEqual(all)
     }),
     { numRuns: 1500 },
   )
+})
+
+test('[B1] only short lines of short chunks are offered as letters, and none of what is not UTF-8', () => {
+  const offered = (chunk: Buffer): number => {
+    let count = 0
+    read(1e6, [chunk], () => {
+      count += 1
+      return true
+    })
+    return count
+  }
+  expect(offered(Buffer.from('a\n漢\n'))).toBe(2)
+  expect(offered(Buffer.from(`a\n${'x'.repeat(1025)}\nb\n`))).toBe(1)
+  expect(offered(Buffer.from(`a\n${'x'.repeat(16 * 1024)}\n`))).toBe(0)
+  expect(offered(Buffer.from([0x61, 0x0a, 0xff, 0x0a]))).toBe(0)
 })
 
 test('skips empty lines and takes line ends as Windows writes them, also cut in two', () => {

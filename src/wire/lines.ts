@@ -1,12 +1,22 @@
 // Messages separated by line ends, as stdio carries them. Chunks are kept apart until their line is whole, so a large
 // line is copied once; a line over the limit is thrown away while it comes in, all but its two ends.
 
+import { isUtf8 } from 'node:buffer'
 import type { Body } from './message.ts'
+import { SHORT } from './one-text.ts'
 
 export interface LineEvents {
   line(bytes: Buffer): void
+  /**
+   * A short line, one letter for each byte of UTF-8, that begins at a place of a chunk. False: it was not taken, and comes as
+   * bytes. Many of them are found in one text at a fraction of what it takes to cut each out of the bytes.
+   */
+  letters?(line: string, chunk: Buffer, start: number): boolean
   oversized(size: number, head: Buffer, tail: Buffer): void
 }
+
+/** Bytes of a chunk up to which all of it is made one text. */
+const SMALL = 16 * 1024
 
 /** Kept of either end of a line that is too long, so that its id can still be found. */
 const ENDS = 4096
@@ -24,8 +34,9 @@ export class LineReader {
   }
 
   push(chunk: Buffer): void {
-    let from = 0
-    for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, from)) {
+    let from = this.#size === 0 && chunk.length <= SMALL && this.#events.letters ? this.#take(chunk) : 0
+    if (from === chunk.length) return
+    for (let end = chunk.indexOf(0x0a, from); end >= 0; end = chunk.indexOf(0x0a, from)) {
       if (this.#size === 0 && end - from <= this.#limit) {
         // The usual case: a whole line in one chunk. Some end their lines as Windows does.
         const stop = chunk[end - 1] === 0x0d && end > from ? end - 1 : end
@@ -47,6 +58,20 @@ export class LineReader {
   /** What came after the last line end; half a message when a process dies. */
   get rest(): number {
     return this.#size
+  }
+
+  /** Hands on short lines as text, up to the first that is not taken; tells where that begins. */
+  #take(chunk: Buffer): number {
+    // A letter may have come by half; then its line is not whole either, and the bytes tell.
+    if (!isUtf8(chunk)) return 0
+    const text = chunk.toString('latin1')
+    const most = Math.min(SHORT, this.#limit)
+    let from = 0
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
+      if (end - from > most || this.#events.letters?.(text.slice(from, end), chunk, from) !== true) break
+      from = end + 1
+    }
+    return from
   }
 
   #add(part: Buffer): void {

@@ -11,6 +11,7 @@ import {
   LARGE,
   type Message,
   memberValue,
+  readAnswer,
   readMessage,
   slice,
   withId,
@@ -254,6 +255,7 @@ for (const [title, text] of hidden)
 
 test('[B6] what is told to be whole or plain at little cost is so for whoever reads all of it', () => {
   let whole = 0
+  let answers = 0
   const usual = fc
     .tuple(
       fc.nat(),
@@ -277,8 +279,21 @@ test('[B6] what is told to be whole or plain at little cost is so for whoever re
     .map((it) => `{"jsonrpc":"2.0","id":1,"result":${it}}`)
   fc.assert(
     fc.property(fc.oneof(messageText, usual, last, text), (text) => {
-      const message = readMessage(Buffer.from(text))
-      if (message.kind === 'invalid' || !isWhole(message)) return
+      const bytes = Buffer.from(text)
+      const message = readMessage(bytes)
+      // Out of the middle of what came with it, the same.
+      const chunk = Buffer.concat([Buffer.from('{}\n'), bytes, Buffer.from('\n{}\n')])
+      const answer = readAnswer(bytes.toString('latin1'), chunk, 3)
+      if (message.kind === 'invalid' || !isWhole(message)) {
+        expect(answer).toBeUndefined()
+        return
+      }
+      if (answer) {
+        answers += 1
+        expect([answer.id, isWhole(answer), answer.bytes.toString()]).toEqual([1, true, text])
+        expect(Buffer.concat(withId(answer, 9)).toString()).toBe(Buffer.concat(withId(message, 9)).toString())
+        expect(memberValue(answer, 'result')).toEqual(JSON.parse(text).result)
+      }
       whole += 1
       expect(message.members.map(({ key }) => key).sort()).toEqual(['id', 'jsonrpc', 'result'])
       // Whoever asks gets one of their own.
@@ -289,6 +304,7 @@ test('[B6] what is told to be whole or plain at little cost is so for whoever re
     { numRuns: tried(3000) },
   )
   expect(whole).toBeGreaterThan(tried(100))
+  expect(answers).toBeGreaterThan(tried(50))
 })
 
 /** Each with whether it is plain, and whether it is whole. */

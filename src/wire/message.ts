@@ -73,13 +73,21 @@ export function readMessage(bytes: Buffer): Message | Invalid {
   if (!isUtf8(bytes)) return { kind: 'invalid', reason: 'is not valid UTF-8' }
   if (!SPLICE) return sortBytes(bytes)
   const letters = bytes.length <= SMALL ? bytes.toString('latin1') : undefined
-  if (letters !== undefined && letters.length <= SHORT) {
-    const id = (ONE_TEXT.exec(letters) ?? ONE_TEXT_FIRST.exec(letters))?.[1]
-    if (id !== undefined) return new UnreadResult(bytes, letters, Number(id), undefined, true)
-  }
+  const answer = letters && readAnswer(letters, bytes, 0)
+  if (answer) return answer
   const located = quickResult(bytes) ?? (bytes.length >= LARGE ? locateResult(bytes) : undefined)
-  if (located !== undefined) return new UnreadResult(bytes, letters, located.id, located.splice, false)
+  if (located !== undefined) return new UnreadResult(bytes, 0, letters, located.id, located.splice, false)
   return sortBytes(bytes)
+}
+
+/**
+ * The answer that most tools give, from its letters: one for each byte of UTF-8, the first of which is at `start` of a chunk.
+ * Undefined for any other message.
+ */
+export function readAnswer(letters: string, chunk: Buffer, start: number): ResultMessage | undefined {
+  if (letters.length > SHORT || !SPLICE) return undefined
+  const id = (ONE_TEXT.exec(letters) ?? ONE_TEXT_FIRST.exec(letters))?.[1]
+  return id === undefined ? undefined : new UnreadResult(chunk, start, letters, Number(id), undefined, true)
 }
 
 /** A request of our own making. */
@@ -181,7 +189,10 @@ const TELLING = /"isError"|"input_required"|\\u00/
 /** Its members are found when somebody asks for them; then a hidden fault in the middle shows as well. */
 class UnreadResult implements ResultMessage {
   declare readonly kind: 'result'
-  declare readonly bytes: Buffer
+  /** What it came in, and where it begins there. */
+  declare private readonly chunk: Buffer
+  declare private readonly start: number
+  declare private line: Buffer | undefined
   declare readonly letters: string | undefined
   declare readonly id: Id
   declare readonly isPlain: boolean
@@ -194,14 +205,17 @@ class UnreadResult implements ResultMessage {
   declare private read: unknown
 
   constructor(
-    bytes: Buffer,
+    chunk: Buffer,
+    start: number,
     letters: string | undefined,
     id: Id,
     splice: Splice | undefined,
     isOneText: boolean,
   ) {
     this.kind = 'result'
-    this.bytes = bytes
+    this.chunk = chunk
+    this.start = start
+    this.line = undefined
     this.letters = letters
     this.id = id
     this.isPlain = isOneText || (letters !== undefined && !TELLING.test(letters))
@@ -210,6 +224,13 @@ class UnreadResult implements ResultMessage {
     this.found = undefined
     this.whole = isOneText || undefined
     this.read = undefined
+  }
+
+  /** Cut out when somebody wants it: a program that calls through the library mostly does not. */
+  get bytes(): Buffer {
+    const { chunk, start, letters } = this
+    this.line ??= letters === undefined ? chunk : chunk.subarray(start, start + letters.length)
+    return this.line
   }
 
   get splice(): Splice {

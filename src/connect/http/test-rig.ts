@@ -118,6 +118,10 @@ export class Told extends Watch implements TransportEvents {
   readonly noises: string[] = []
   readonly ends: Fault[] = []
 
+  letters(): boolean {
+    return false
+  }
+
   message(bytes: Buffer, stream?: number): void {
     this.messages.push({ value: JSON.parse(bytes.toString()), stream })
     this.changed()
