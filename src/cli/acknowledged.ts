@@ -40,7 +40,11 @@ export async function acknowledged(
   }
   if (!standing.files.some((file) => written.has(realPath(file)))) return
   const { refused, untrusted } = standing
-  if (refused.length > 0) out.warn(notYet(refused.join('; ')))
+  if (refused.length > 0)
+    out.warn(
+      'it is written, but the running gateway goes by the last good configuration, and by what is switched off: ' +
+        refused.join('; '),
+    )
   if (isWanted) return
   for (const { kind, name, file } of untrusted)
     if (kind === 'server' ? servers.includes(name) : written.has(realPath(file))) {

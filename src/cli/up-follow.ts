@@ -4,7 +4,7 @@ import { watch } from 'node:fs'
 import type { Places } from '../base/places.ts'
 import { effective } from '../config/effective.ts'
 import { graveProblems } from '../config/grave.ts'
-import { keepTrusted, withoutThoseOff } from '../config/last-trusted.ts'
+import { keepTrusted, stillTrusted, withoutThoseOff } from '../config/last-trusted.ts'
 import { type Problem, problemLine } from '../config/problem.ts'
 import type { GatewaySettings } from '../config/schema-gateway.ts'
 import type { Snapshot } from '../config/snapshot.ts'
@@ -43,19 +43,28 @@ export async function follow(
   const began = hub.snapshot.config.gateway
   let restart = ''
   /** What was taken over last, and why it was not, if so. */
-  let taken: { readonly snapshot: Snapshot; readonly subjects: readonly Subject[] } | undefined
+  let taken:
+    | { readonly snapshot: Snapshot; readonly subjects: readonly Subject[]; readonly written: Snapshot }
+    | undefined
   let fault: readonly string[] = []
   /** How often something was taken over, or tried to be. */
   let takes = 0
   let closed = false
   const waiting: (() => void)[] = []
   const config = await watchConfig(session.loadOptions, (event) => {
-    if (event.kind === 'applied') consider(event.snapshot)
-    else tellRefused(event.problems)
+    if (event.kind === 'applied') {
+      if (event.isMended) note('the files are in order again')
+      consider(event.snapshot)
+    } else {
+      tellRefused(event.problems)
+      // Whom it switches off is off all the same.
+      consider(config.current)
+    }
   })
   const read = { snapshot: config.current, subjects: session.subjects(config.current) }
   // Somebody may have written between the reading that it started with and the watching.
-  if (configDigest(effective(read.snapshot, read.subjects)) === configDigest(hub.snapshot)) taken = read
+  if (configDigest(effective(read.snapshot, read.subjects)) === configDigest(hub.snapshot))
+    taken = { ...read, written: config.written }
   else consider(read.snapshot)
   const trust = watchTrust(hub.places, () => consider(config.current))
   return {
@@ -96,7 +105,7 @@ export async function follow(
   /** A command of ours writes a file, and that it is trusted; whichever is heard of first, nothing may stop in between. */
   function consider(snapshot: Snapshot): void {
     if (closed) return
-    const subjects = session.subjects(snapshot)
+    const subjects = subjectsOf(snapshot)
     const known = new Set(taken?.subjects.filter(({ state }) => state !== 'trusted').map(({ key }) => key))
     // What was not in force before does not stop either.
     const isClear = subjects.every(({ state, key }) => state === 'trusted' || known.has(key))
@@ -107,17 +116,32 @@ export async function follow(
 
   function take(snapshot: Snapshot): void {
     takes += 1
-    const subjects = session.subjects(snapshot)
-    const isNew = taken?.snapshot !== snapshot || !isSame(statesOf(taken.subjects), statesOf(subjects))
-    if (isNew || fault.length > 0) {
-      fault = takeNew(snapshot, subjects)
-      taken = { snapshot, subjects }
+    const subjects = subjectsOf(snapshot)
+    const { written } = config
+    const isNews =
+      taken?.snapshot !== snapshot ||
+      fault.length > 0 ||
+      !isSame(statesOf(taken.subjects), statesOf(subjects))
+    if (isNews || taken?.written !== written) {
+      fault = takeNew(snapshot, subjects, isNews ? warn : () => undefined)
+      taken = { snapshot, subjects, written }
     }
     settle()
   }
 
+  /** While newer files are refused, what is in force is trusted as long as a person trusts the file. */
+  function subjectsOf(snapshot: Snapshot): readonly Subject[] {
+    const subjects = session.subjects(snapshot)
+    if (taken?.snapshot !== snapshot || config.written === snapshot) return subjects
+    return stillTrusted(subjects, taken.subjects, session.subjects(config.written))
+  }
+
   /** Tells why it was refused, if so. */
-  function takeNew(snapshot: Snapshot, subjects: readonly Subject[]): readonly string[] {
+  function takeNew(
+    snapshot: Snapshot,
+    subjects: readonly Subject[],
+    tell: (text: string) => void,
+  ): readonly string[] {
     // What was harmless while nobody trusted its file may not be so any more.
     const grave = graveProblems(snapshot)
     if (grave.length > 0) {
@@ -127,19 +151,23 @@ export async function follow(
     const before = { snapshot: hub.snapshot, subjects: session.subjects(hub.snapshot) }
     const kept = keepTrusted({ snapshot, subjects }, before)
     const open = subjects.filter(({ state }) => state !== 'trusted').map(({ name }) => name)
-    if (open.length > 0) warn(`not trusted, so not in force: ${open.join(', ')}; run: busbar trust`)
+    if (open.length > 0) tell(`not trusted, so not in force: ${open.join(', ')}; run: busbar trust`)
     for (const file of kept.files)
-      warn(`until then the settings of ${file} that you trusted last stay in force`)
+      tell(`until then the settings of ${file} that you trusted last stay in force`)
     // Settings that are not trusted are not there, which does not mean that somebody changed them back.
     const isWhole = subjects.every(({ kind, state }) => kind !== 'settings' || state === 'trusted')
-    const trusted = kept.files.length === 0 ? subjects : session.subjects(kept.snapshot)
+    const trusted =
+      kept.files.length === 0 ? subjects : stillTrusted(session.subjects(kept.snapshot), subjects, subjects)
+    const { written } = config
+    const isAsWritten = kept.files.length === 0 && written === snapshot
     try {
       const active = effective(kept.snapshot, trusted)
-      takeOver(kept.files.length === 0 ? active : withoutThoseOff(active, snapshot), isWhole)
+      const now = { snapshot: written, subjects: session.subjects(written) }
+      takeOver(isAsWritten ? active : withoutThoseOff(active, now), isWhole)
       return []
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      warn(`the change was refused: ${reason}`)
+      tell(`the change was refused: ${reason}`)
       return [reason]
     }
   }

@@ -13,12 +13,20 @@ import { secretStamps } from './secret-stamps.ts'
 import type { Snapshot } from './snapshot.ts'
 
 export type ConfigEvent =
-  | { readonly kind: 'applied'; readonly snapshot: Snapshot; readonly diff: ServerDiff }
+  | {
+      readonly kind: 'applied'
+      readonly snapshot: Snapshot
+      readonly diff: ServerDiff
+      /** Whether what was read before was refused. */
+      readonly isMended: boolean
+    }
   | { readonly kind: 'refused'; readonly problems: readonly Problem[] }
 
 export interface ConfigWatch {
   /** The last good configuration. */
   readonly current: Snapshot
+  /** What was read last, also where it was refused. */
+  readonly written: Snapshot
   /** Why the files are not in force as they are now; empty when they are. */
   readonly refused: readonly Problem[]
   /** What is looked at, also where nothing is yet. */
@@ -42,6 +50,7 @@ export async function watchConfig(
   { debounceMs = 100, pollMs = 2_000 }: WatchOptions = {},
 ): Promise<ConfigWatch> {
   let current = await loadConfig(options)
+  let written = current
   let seen = contentOf(current)
   let files = filesOf(current)
   let stamps = stampsOf(files)
@@ -65,6 +74,8 @@ export async function watchConfig(
     const content = contentOf(next)
     if (content === seen) return
     seen = content
+    written = next
+    const wasRefused = refused.length > 0
     refused = [...vanished(current, next), ...newErrors(current, next)]
     if (refused.length > 0) {
       listen({ kind: 'refused', problems: refused })
@@ -73,8 +84,8 @@ export async function watchConfig(
     const diff = diffServers(withSecrets(current), withSecrets(next))
     const back = canonical(configOf(current)) === canonical(configOf(next))
     current = next
-    // A refused edit that was undone leaves nothing to apply.
-    if (!back) listen({ kind: 'applied', snapshot: next, diff })
+    // Words that mean the same are no news, but that a refused edit was undone is.
+    if (!back || wasRefused) listen({ kind: 'applied', snapshot: next, diff, isMended: wasRefused })
   }
   // One check after the other, so that an older reading never replaces a newer one.
   const look = () => {
@@ -132,6 +143,9 @@ export async function watchConfig(
   return {
     get current() {
       return current
+    },
+    get written() {
+      return written
     },
     get refused() {
       return [...refused, ...thrown]

@@ -105,12 +105,56 @@ test('[D14] a command says that the gateway has not taken over what it wrote, an
   // Somebody edits the same file by hand, and not well.
   sandbox.write(file, JSON.stringify({ ...JSON.parse(good), gateway: { limits: { body: 'huge' } } }))
   await until(() => gateway.stderr().includes('refused'))
-  const { code, stderr } = await sandbox.run(['agents', 'disable', 'ada'])
-  expect(code).toBe(0)
-  expect(stderr).toMatch(
-    /it is written, but the running gateway has not taken it over: .*gateway\.limits\.body/,
-  )
+  const loose = await sandbox.run(['agents', 'approval', 'ada', 'always'])
+  expect([loose.code, loose.stderr]).toEqual([
+    0,
+    expect.stringMatching(
+      /it is written, but the running gateway goes by the last good configuration, and by what is switched off: .*gateway\.limits\.body/,
+    ),
+  ])
   expect(await call(gateway)).toBe('ok')
+  // Who is switched off is off whatever else is wrong there.
+  expect((await sandbox.run(['agents', 'disable', 'ada'])).code).toBe(0)
+  expect(await call(gateway)).toBe('401')
+  expect((await sandbox.run(['agents', 'enable', 'ada'])).code).toBe(0)
+  expect(await call(gateway)).toBe('ok')
+  expect((await sandbox.run(['agents', 'remove', 'ada'])).code).toBe(0)
+  expect(await call(gateway)).toBe('401')
+  // As it was before all of this.
+  sandbox.write(file, good)
+  await until(async () => (await call(gateway)) === 'ok')
+})
+
+test('[D14] a command on a file that is refused takes from nobody what was trusted before, until it is trusted no more', async () => {
+  const { sandbox } = place()
+  const agents = { ...AGENTS, eve: { servers: ['*'], approval: 'never' } }
+  const gateway = await up(sandbox, { servers: { plain }, agents })
+  const file = sandbox.path('team.json')
+  const from = ['--config', file]
+  const { token } = (await sandbox.run(['agents', 'token', 'eve', '--json', ...from])).json
+  const both = async () => [await call(gateway), await call(gateway, token)]
+  expect(await both()).toEqual(['ok', 'ok'])
+  // Two entries that cannot be read: a limit that is none, and that of ada.
+  const wrong = { ...JSON.parse(sandbox.read(file)), gateway: { limits: { x: 1 } } }
+  wrong.agents.ada.servers = 5
+  sandbox.write(file, JSON.stringify(wrong))
+  await until(() => gateway.stderr().includes('refused'))
+  expect((await sandbox.run(['trust', '--yes', ...from])).code).toBeLessThanOrEqual(1)
+  const { code, stderr } = await sandbox.run(['agents', 'disable', 'eve', ...from])
+  expect([code, stderr]).toEqual([0, expect.stringContaining('the last good configuration')])
+  expect(await both()).toEqual(['ok', '401'])
+  await sandbox.run(['agents', 'remove', 'eve', ...from])
+  expect(await both()).toEqual(['ok', '401'])
+  // What is mended is in force again by itself, because all of it was trusted.
+  const mended = { ...JSON.parse(sandbox.read(file)), gateway: {} }
+  mended.agents.ada.servers = ['*']
+  sandbox.write(file, JSON.stringify(mended))
+  await sandbox.run(['trust', '--yes', ...from])
+  expect(await both()).toEqual(['ok', '401'])
+  sandbox.write(file, JSON.stringify({ ...mended, gateway: { limits: { x: 1 } } }))
+  await until(() => gateway.stderr().split('refused').length > 2)
+  expect((await sandbox.run(['trust', '--revoke', ...from])).code).toBe(0)
+  expect(await call(gateway)).toBe('401')
 })
 
 test('[D14] settings of a file that nobody has trusted are told not to be in force', async () => {

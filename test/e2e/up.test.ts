@@ -235,6 +235,12 @@ test('[D14] limits and hosts are taken over while it runs; for an address it wan
   expect(text).toContain('now in force gateway.allowedHosts, gateway.limits.concurrent')
   expect(text).toContain('restart to apply: gateway.port, gateway.limits.receive\n')
   expect(await ask('gate.example')).toBe(200)
+  // A mistake is told, and that it is one no more.
+  const good = sandbox.read(userFile(sandbox))
+  sandbox.write(userFile(sandbox), written({ limits: { x: 1 } }))
+  await until(() => text.includes('gateway.limits.x is not a known key'))
+  sandbox.write(userFile(sandbox), good)
+  await until(() => text.includes('the files are in order again\n'))
   const ended = once(child, 'close')
   child.kill('SIGTERM')
   await ended
