@@ -260,7 +260,7 @@ export function badToken(waiting: Snapshot['waiting']): Fault {
   return new Fault('NO_ACCESS', 'the token in BUSBAR_TOKEN opens nothing here', {
     hint:
       file === undefined
-        ? 'make one: busbar agents token NAME'
+        ? 'see whether its agent is there and enabled: busbar agents list; or make another: busbar agents token NAME'
         : `${[...waiting.keys()].join(', ')} may not come in, because ${file} is not trusted yet; run: busbar trust`,
   })
 }

@@ -187,7 +187,14 @@ export class Channel implements TransportEvents {
   /** Ends the transport; requests that still wait are given up as lost. */
   async close(reason?: Fault): Promise<void> {
     this.#end(
-      reason ?? new Fault('CONNECTION_LOST', `${this.#server} was disconnected`, { server: this.#server }),
+      reason ??
+        new Fault(
+          'CONNECTION_LOST',
+          `${this.#server} was disconnected before it answered: the outcome is unknown`,
+          {
+            server: this.#server,
+          },
+        ),
     )
     await this.#transport?.close()
   }

@@ -56,12 +56,16 @@ export class Identities {
   }
 }
 
+/** What helps whose token opens nothing. Which of it is true is told to nobody who cannot sign in. */
+export const ASK_AGAIN =
+  'see whether its agent is there and enabled: busbar agents list; or make another token: busbar agents token NAME'
+
 /** Why somebody is not known by what they sent, none of which is repeated. */
 export function signInFault(authorization: string | undefined): Fault {
   return tokenIn(authorization) === undefined
     ? new Fault('NO_ACCESS', 'a token is needed: Authorization: Bearer …')
     : new Fault('NO_ACCESS', 'this token is not known, or not any more', {
-        hint: 'make another one: busbar agents token NAME',
+        hint: ASK_AGAIN,
       })
 }
 

@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http'
 import { Fault } from '../base/fault.ts'
 import { faultError } from './faults.ts'
 import { Gone } from './gone.ts'
+import { ASK_AGAIN } from './identify.ts'
 import { json } from './json.ts'
 import type { HttpReply } from './reply.ts'
 
@@ -36,7 +37,7 @@ export class OpenAnswers {
 
 /** What somebody is told whose token was revoked, or whose agent is off or gone. */
 export const TOKEN_OVER: Fault = new Fault('NO_ACCESS', 'this token is not valid any more', {
-  hint: 'make another one: busbar agents token NAME',
+  hint: ASK_AGAIN,
 })
 
 // --- internal ---

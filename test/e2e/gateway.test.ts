@@ -103,7 +103,8 @@ test('[C11] who is refused is told why and what helps; what they sent as a token
   const [none, wrong] = [{}, { authorization: 'Bearer wrong-7f3a' }]
   const needed = 'a token is needed: Authorization: Bearer …'
   const unknown = 'this token is not known, or not any more'
-  const hint = 'make another one: busbar agents token NAME'
+  const hint =
+    'see whether its agent is there and enabled: busbar agents list; or make another token: busbar agents token NAME'
   for (const path of ['/mcp', '/mcp/plain', '/metrics']) {
     expect(await said(path, none)).toEqual([401, { error: needed }])
     expect(await said(path, wrong)).toEqual([401, { error: `${unknown}; ${hint}` }])

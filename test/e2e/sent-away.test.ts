@@ -116,10 +116,12 @@ async function whole(answer: Response): Promise<Waiting> {
 
 const HANG = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'hang', arguments: {} } }
 
+const HINT =
+  'see whether its agent is there and enabled: busbar agents list; or make another token: busbar agents token NAME'
 const OVER = {
   code: 4000,
-  message: 'this token is not valid any more — make another one: busbar agents token NAME',
-  data: { code: 'NO_ACCESS', hint: 'make another one: busbar agents token NAME' },
+  message: `this token is not valid any more — ${HINT}`,
+  data: { code: 'NO_ACCESS', hint: HINT },
 }
 
 for (const [who, wait] of Object.entries(WAITING))

@@ -6,9 +6,11 @@ import type { Rule } from '../../store/policy.ts'
 import { withDesk } from '../approvals.ts'
 import { watchApprovals } from '../approve-watch.ts'
 import { command, type Group } from '../command.ts'
+import { denyAll } from '../deny-all.ts'
 import type { Output } from '../output.ts'
 import type { Session } from '../session.ts'
 import { approvalLines, oneLine, shortId } from '../show-approval.ts'
+import { statusLine } from '../status-line.ts'
 
 const REMEMBER = {
   remember: {
@@ -66,14 +68,28 @@ Examples:
       run: async (session, [id = ''], { remember }) => await answer(session, id, 'allow', remember),
     }),
     deny: command({
-      summary: 'deny one call',
-      words: '<id>',
-      options: REMEMBER,
+      summary: 'deny one call, or all that wait',
+      words: '[id]',
+      options: {
+        ...REMEMBER,
+        all: { about: 'whatever waits now' },
+        agent: { value: 'name', about: 'with --all: only what this agent asks' },
+      },
       help: `
 Examples:
   busbar approve deny 3f2a9c01
-  busbar approve deny 3f2a9c01 --remember tool`,
-      run: async (session, [id = ''], { remember }) => await answer(session, id, 'deny', remember),
+  busbar approve deny 3f2a9c01 --remember tool
+  busbar approve deny --all --agent cto`,
+      run: async (session, [id], { remember, all, agent }) => {
+        if (all) await denyWaiting(session, { id, remember, agent })
+        else if (agent !== undefined)
+          throw new Fault('USAGE', '--agent goes with --all', {
+            hint: `run: busbar approve deny --all --agent ${agent}`,
+          })
+        else if (id === undefined)
+          throw new Fault('USAGE', 'which question?', { hint: 'busbar approve deny ID, or: --all' })
+        else await answer(session, id, 'deny', remember)
+      },
     }),
     watch: command({
       summary: 'answer questions as they come',
@@ -122,6 +138,37 @@ async function answer(
         ? `${agent} may call ${address} once with these arguments${later}.`
         : `${agent} may not call ${address} with these arguments${later}.`,
     )
+  })
+}
+
+async function denyWaiting(
+  session: Session,
+  {
+    id,
+    remember,
+    agent,
+  }: { id: string | undefined; remember: string | undefined; agent: string | undefined },
+): Promise<void> {
+  if (id !== undefined) throw new Fault('USAGE', 'either an id or --all', { hint: 'leave one of them out' })
+  if (remember !== undefined)
+    throw new Fault('USAGE', '--remember is said of one question', {
+      hint: 'to switch an agent off: busbar agents disable NAME',
+    })
+  const { active } = await session.load({ warnings: false })
+  await withDesk(session, active, async (desk) => {
+    const line = statusLine(session.out)
+    try {
+      const denied = await denyAll(desk, agent, line, session.signal)
+      line.end()
+      const whose = agent === undefined ? '' : ` of ${oneLine(agent)}`
+      session.out.answer({ denied }, () =>
+        denied.length === 0
+          ? `Nothing${whose} waits for an answer.`
+          : `Denied ${denied.length} question${denied.length === 1 ? '' : 's'}${whose}.`,
+      )
+    } finally {
+      line.end()
+    }
   })
 }
 
