@@ -21,3 +21,22 @@ test('what may be left out may be empty', async () => {
   const { spec } = await import('./commands/call.ts')
   expect(parseWords('call', spec, ['a/b', '']).words).toEqual(['a/b', ''])
 })
+
+test.each([
+  [
+    ['a/b', '--timeout', '-1s'],
+    '--timeout wants a value, and what follows begins with a dash',
+    'if that is the value: --timeout=-VALUE; else: busbar call --help',
+  ],
+  [
+    ['a/b', '-5'],
+    '-5 is read as an option',
+    'a word that begins with a dash goes after --; see: busbar call --help',
+  ],
+  [['a/b', '--timout', '1s'], 'busbar call has no option --timout', 'did you mean --timeout?'],
+])('%j is told how it is meant', async (words, message, hint) => {
+  const { spec } = await import('./commands/call.ts')
+  expect(() => parseWords('call', spec, words)).toThrow(
+    expect.objectContaining({ code: 'USAGE', message, hint }),
+  )
+})

@@ -158,10 +158,19 @@ function checkWords(name: string, { words = '', tooMany }: Command, given: reado
 function usageFault(error: unknown, name: string, known: readonly string[]): Fault {
   if (!(error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')))
     throw error
+  const ambiguous = /^Option '(?:-., )?(-[^ ']*)[^']*' argument is ambiguous/.exec(error.message)?.[1]
+  if (ambiguous !== undefined)
+    return new Fault('USAGE', `${ambiguous} wants a value, and what follows begins with a dash`, {
+      hint: `if that is the value: ${ambiguous}=-VALUE; else: busbar ${name} --help`,
+    })
   const unknown = /Unknown option '(-{1,2}[^']*)'/.exec(error.message)?.[1]
   const help = `busbar ${name} --help`
   if (unknown === undefined)
     return new Fault('USAGE', error.message.split('. ')[0] ?? error.message, { hint: help })
+  if (/^-\d/.test(unknown))
+    return new Fault('USAGE', `${unknown} is read as an option`, {
+      hint: `a word that begins with a dash goes after --; see: ${help}`,
+    })
   const near = unknown.startsWith('--') ? nearest(unknown.slice(2), known) : undefined
   return new Fault('USAGE', `busbar ${name} has no option ${unknown}`, {
     hint: near ? `did you mean --${near}?` : `${help}; options of a server's own command go after --`,
