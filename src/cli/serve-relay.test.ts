@@ -14,7 +14,7 @@ import { relayLines } from './serve-relay.ts'
 const STOPPING = {
   code: 4000,
   message: 'the gateway is stopping',
-  data: { code: 'CLOSED', retryAfter: 5 },
+  data: { code: 'CLOSED', retryAfter: 5, word: 'a-word' },
 }
 
 interface SmallGateway {
@@ -63,7 +63,8 @@ async function gateway(places: Places): Promise<SmallGateway> {
   server.on('upgrade', (_request, taken: Socket) => {
     socket = taken
     taken.on('error', () => taken.destroy())
-    taken.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: busbar-lines\r\n\r\n')
+    const headers = ['connection: upgrade', 'upgrade: busbar-lines', `busbar-word: ${STOPPING.data.word}`]
+    taken.write(['HTTP/1.1 101 Switching Protocols', ...headers, '', ''].join('\r\n'))
     createInterface({ input: taken }).on('line', (line) => {
       lines.push(line)
       wake()
@@ -88,19 +89,28 @@ async function gateway(places: Places): Promise<SmallGateway> {
   }
 }
 
-test('[B6] an error of a server that speaks of something closed is an answer, and nothing is made again', async () => {
-  const { places, relay, ask, answer, input } = stage()
-  const only = await gateway(places)
-  const ended = relay()
-  ask({ id: 1, method: 'tools/call' })
-  await only.next()
-  const error = { code: -32000, message: 'the account is closed', data: { code: 'CLOSED' } }
-  only.say({ id: 1, error })
-  expect(await answer()).toEqual({ jsonrpc: '2.0', id: 1, error })
-  input.end()
-  await only.end()
-  await ended
-})
+const { word: _, ...WITHOUT_WORD } = STOPPING.data
+
+for (const [what, error] of [
+  [
+    'speaks of something closed',
+    { code: -32000, message: 'the account is closed', data: { code: 'CLOSED' } },
+  ],
+  ['says that it is the gateway, and stops', { ...STOPPING, data: WITHOUT_WORD }],
+  ['says so with a word', { ...STOPPING, data: { ...STOPPING.data, word: 'another-word' } }],
+] as const)
+  test(`[B6] an error of a server that ${what} is an answer, and nothing is made again`, async () => {
+    const { places, relay, ask, answer, input } = stage()
+    const only = await gateway(places)
+    const ended = relay()
+    ask({ id: 1, method: 'tools/call' })
+    await only.next()
+    only.say({ id: 1, error })
+    expect(await answer()).toEqual({ jsonrpc: '2.0', id: 1, error })
+    input.end()
+    await only.end()
+    await ended
+  })
 
 test('[B10] what a gateway did not begin because it stops is made at the next one, unless it was cancelled', async () => {
   const { places, relay, ask, answer, input } = stage()

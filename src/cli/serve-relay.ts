@@ -8,9 +8,7 @@ import { Fault } from '../base/fault.ts'
 import { gatewaySocket, type Places } from '../base/places.ts'
 import { isRecord } from '../base/record.ts'
 import type { Snapshot } from '../config/snapshot.ts'
-import { OWN_ERROR } from '../gateway/faults.ts'
-import { LINES } from '../gateway/lines-upgrade.ts'
-import { STOPPING } from '../gateway/refuse.ts'
+import { LINES, WORD } from '../gateway/lines-upgrade.ts'
 import { messagesIn } from '../wire/batch.ts'
 import { withoutMark } from '../wire/byte-mark.ts'
 import { requestIdOfCut } from '../wire/ends.ts'
@@ -92,7 +90,7 @@ class Relay {
   }
 
   /** Until the gateway, or the client, goes away. */
-  async #talk(socket: Socket, first: boolean): Promise<void> {
+  async #talk({ socket, word }: Upgraded, first: boolean): Promise<void> {
     const { output, note } = this.#options
     this.#socket = socket
     if (!first) {
@@ -109,7 +107,7 @@ class Relay {
           if (message.id === GREETING) return
           const asked = this.#underWay.get(message.id)
           this.#underWay.delete(message.id)
-          if (asked && !this.#done && messages.length === 1 && isStopping(message)) {
+          if (asked && !this.#done && messages.length === 1 && isStopping(message, word)) {
             this.#waiting.push(asked)
             return
           }
@@ -132,7 +130,7 @@ class Relay {
     this.#underWay.clear()
   }
 
-  async #connect(first: boolean): Promise<Socket> {
+  async #connect(first: boolean): Promise<Upgraded> {
     const until = performance.now() + PATIENCE
     for (;;) {
       try {
@@ -205,7 +203,13 @@ function underGreeting(line: Buffer): Buffer {
   return Buffer.from(JSON.stringify({ ...JSON.parse(line.toString()), id: GREETING }))
 }
 
-function upgrade({ places, token, server, signal, waiting }: RelayOptions): Promise<Socket> {
+interface Upgraded {
+  readonly socket: Socket
+  /** By which this gateway is known when it says that it stops. */
+  readonly word: string | undefined
+}
+
+function upgrade({ places, token, server, signal, waiting }: RelayOptions): Promise<Upgraded> {
   return new Promise((resolve, reject) => {
     const asked = request({
       socketPath: gatewaySocket(places),
@@ -218,9 +222,9 @@ function upgrade({ places, token, server, signal, waiting }: RelayOptions): Prom
       },
       signal,
     })
-    asked.once('upgrade', (_response, socket: Socket, head: Buffer) => {
+    asked.once('upgrade', ({ headers: { [WORD]: word } }, socket: Socket, head: Buffer) => {
       if (head.length > 0) socket.unshift(head)
-      resolve(socket)
+      resolve({ socket, word: typeof word === 'string' ? word : undefined })
     })
     asked.once('response', ({ statusCode }) => reject(refusal(statusCode, waiting)))
     asked.once('error', (error) =>
@@ -237,12 +241,11 @@ function requestsIn(line: Buffer): Id[] {
     .flatMap((message) => (message.kind === 'request' ? [message.id] : []))
 }
 
-/** Whether the gateway began nothing, because it goes: as it says so, because servers give errors of their own. */
-function isStopping(message: ReplyMessage): boolean {
-  if (message.kind !== 'error') return false
-  const { code, message: reason, data } = errorOf(message)
-  const isOurs = code === OWN_ERROR && reason === STOPPING.reason
-  return isOurs && isRecord(data) && data['code'] === 'CLOSED' && data['retryAfter'] === STOPPING.retryAfter
+/** Whether the gateway began nothing, because it goes: by the word that it gave, because servers give errors of their own. */
+function isStopping(message: ReplyMessage, word: string | undefined): boolean {
+  if (message.kind !== 'error' || word === undefined) return false
+  const { data } = errorOf(message)
+  return isRecord(data) && data['code'] === 'CLOSED' && data['word'] === word
 }
 
 function refusal(status: number | undefined, waiting: Snapshot['waiting']): Fault {

@@ -2,6 +2,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import { randomHex } from '../base/digest.ts'
 import type { Actor } from '../policy/access.ts'
 import type { Gone } from './gone.ts'
 import { serveLines } from './lines.ts'
@@ -9,6 +10,8 @@ import type { McpEndpoint } from './mcp.ts'
 
 /** What both sides call it. */
 export const LINES = 'busbar-lines'
+/** The header with the word by which the gateway says that it began nothing: a server does not know it. */
+export const WORD = 'busbar-word'
 
 export interface Upgrade {
   readonly endpoint: McpEndpoint
@@ -37,11 +40,12 @@ export function serveUpgrade(
   } else if (actor === undefined) {
     refuse(socket, '401 Unauthorized')
   } else {
-    socket.write(`HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: ${LINES}\r\n\r\n`)
+    const word = randomHex(16)
+    const upgraded = ['HTTP/1.1 101 Switching Protocols', 'connection: upgrade', `upgrade: ${LINES}`]
+    socket.write([...upgraded, `${WORD}: ${word}`, '', ''].join('\r\n'))
     if (head.length > 0) socket.unshift(head)
-    void serveLines(endpoint, { actor, scope, input: socket, output: socket, gone }, signal).finally(() =>
-      socket.end(),
-    )
+    const client = { actor, scope, input: socket, output: socket, gone, word }
+    void serveLines(endpoint, client, signal).finally(() => socket.end())
   }
 }
 

@@ -1,11 +1,13 @@
 // The gateway on a pair of streams, a message a line: for clients that start what they talk to.
 
 import type { Readable, Writable } from 'node:stream'
+import { isRecord } from '../base/record.ts'
 import type { Actor } from '../policy/access.ts'
 import { withoutMark } from '../wire/byte-mark.ts'
 import { requestIdOfCut } from '../wire/ends.ts'
 import { LEGACY_VERSIONS } from '../wire/era.ts'
 import { LineReader, oneLine } from '../wire/lines.ts'
+import type { Id, ProtocolError } from '../wire/message.ts'
 import type { Sink } from './event-log.ts'
 import { Gone } from './gone.ts'
 import type { McpEndpoint } from './mcp.ts'
@@ -29,12 +31,14 @@ export interface LineClient {
   readonly output: Writable
   /** Fires when it is sent away. */
   readonly gone?: Gone
+  /** What is added to a refusal because the gateway stops, so that a server cannot give the same one. */
+  readonly word?: string
 }
 
 /** Resolves when the client has gone, or the signal fired, and what was under way has ended. */
 export async function serveLines(
   endpoint: McpEndpoint,
-  { actor, scope, input, output, gone = new Gone() }: LineClient,
+  { actor, scope, input, output, gone = new Gone(), word }: LineClient,
   signal: AbortSignal,
 ): Promise<void> {
   const underWay = new Map<Reply, Promise<void>>()
@@ -57,7 +61,7 @@ export async function serveLines(
     line: (line) => {
       const body = withoutMark(line)
       if (body.length === 0) return
-      const reply = new LineReply(output)
+      const reply = new LineReply(output, word)
       const incoming = { actor, scope, headers: undefined, body, reply, gone, session }
       const handling = isList(body) ? several(endpoint, incoming, undefined) : endpoint.handle(incoming)
       underWay.set(
@@ -97,11 +101,13 @@ export async function serveLines(
 /** An answer on a line. In the modern era, too, several requests share it. */
 class LineReply extends Reply {
   readonly #output: Writable
+  readonly #word: string | undefined
   #sent = false
 
-  constructor(output: Writable) {
+  constructor(output: Writable, word?: string) {
     super()
     this.#output = output
+    this.#word = word
   }
 
   get ended(): boolean {
@@ -124,6 +130,11 @@ class LineReply extends Reply {
     if (this.ended) return
     this.#sent = true
     writeLine(this.#output, pieces)
+  }
+
+  override unavailable(id: Id, { data, ...error }: ProtocolError, seconds: number): void {
+    const word = this.#word
+    super.unavailable(id, { ...error, data: isRecord(data) && word ? { ...data, word } : data }, seconds)
   }
 
   accepted(): void {

@@ -107,6 +107,35 @@ test('[B1] a gateway that is started anew is waited for, and what was under way 
   expect(child.exitCode).toBe(0)
 })
 
+test('[B1][B10] what is asked while the gateway finishes its calls is made at the next one, once', async () => {
+  const { sandbox } = place()
+  const called = JSON.stringify(sandbox.path('called'))
+  const hanging = `{ hang: () => { appendFileSync(${called}, 'x'); return new Promise(() => undefined) } }`
+  const slow = ownServer(sandbox, hanging, "import { appendFileSync } from 'node:fs'")
+  const given = { servers: { plain: serverCommand('plain'), slow }, agents: AGENTS }
+  const first = await up(sandbox, given)
+  const { send, find, child } = lines(sandbox, given)
+  send(INITIALIZE, INITIALIZED, LIST)
+  await find(({ id }) => id === 2)
+  send({ jsonrpc: '2.0', id: 3, method: 'tools/call', params: { name: 'mcp__slow__hang', arguments: {} } })
+  await until(() => sandbox.exists('called'))
+  const stopped = first.end('SIGTERM')
+  const headers = { authorization: `Bearer ${TOKEN}` }
+  await until(async () => (await fetch(`${first.url}/api/servers`, { headers })).status === 503)
+  // Read in this order: the first is refused before the second lets it end.
+  send(echo(4, 'meanwhile'), {
+    jsonrpc: '2.0',
+    method: 'notifications/cancelled',
+    params: { requestId: 3 },
+  })
+  await stopped
+  await up(sandbox, given)
+  expect((await find(({ id }) => id === 4)).result.content[0].text).toContain('meanwhile')
+  expect(sandbox.read('called')).toBe('x')
+  child.stdin?.end()
+  await once(child, 'close')
+})
+
 test('[B1] what a client on a line subscribed to, and how much it wants to hear, outlives the gateway', async () => {
   const { sandbox } = place()
   const given = { servers: { changing: serverCommand('changing') }, agents: AGENTS }
