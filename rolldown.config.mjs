@@ -67,7 +67,7 @@ export default {
         },
         {
           name: 'light',
-          test: /src\/(?:base\/(?:fault|suggest|redact)|config\/problem|cli\/(?:command|output|exit))\.ts/,
+          test: /src\/(?:base\/(?:fault|suggest|redact|secret-forms|version)|config\/problem|cli\/(?:command|output|display-width|exit))\.ts/,
           priority: 2,
         },
         {
