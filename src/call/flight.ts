@@ -221,13 +221,13 @@ class Flight implements WriteWaiting, Receiver {
   /** At an answer that is not like most. */
   private look(reply: ReplyMessage): void {
     try {
-      const { context, route } = this.lane
+      const { context, route, stopping } = this.lane
       const { connection } = route
       // A modern server may want to know something first.
       if (connection.agreement?.era === 'legacy' || !asksFirst('tools/call', reply)) this.arrive(reply)
       else {
         const sending = { ...sendingOf(route, this.text, this.options), clock: this.clock }
-        this.go(afterQuestions(connection, sending, reply, context.handlers, this.started))
+        this.go(afterQuestions(connection, sending, reply, context.handlers, this.started, stopping))
       }
     } catch (error) {
       // What cannot be read is this call's trouble, and nobody else's.

@@ -6,7 +6,8 @@ import type { Stop } from '../base/stop.ts'
 import type { Asker } from '../connect/asker.ts'
 import type { Connection } from '../connect/connection.ts'
 import type { Held } from '../connect/instance-pool.ts'
-import { enter, takeTurn } from '../connect/send.ts'
+import type { Link } from '../connect/link.ts'
+import { enter, inTurn } from '../connect/reach.ts'
 import type { Leave } from '../connect/turns.ts'
 import { asksFirst } from '../wire/asks-first.ts'
 import type { Era } from '../wire/era.ts'
@@ -86,11 +87,10 @@ export async function forward(
     if (stays) await connection.ready(signal)
     else if (!connection.live || !connection.gate.tryEnter()) await enter(connection, { method, signal })
     try {
-      const usual = connection.live ?? (await connection.ready(signal))
-      const isOlder = request.era === 'legacy' && asker && usual.agreement.era === 'modern'
-      const link = (isOlder && (await connection.older(usual, signal))) || usual
-      const turn = takeTurn(connection, link, { method, name, signal }, asker)
-      const leave = turn && (await turn)
+      const older =
+        request.era === 'legacy' && asker ? (usual: Link) => connection.older(usual, signal) : undefined
+      const turn = inTurn(connection, { method, name, signal }, asker, older)
+      const { link, leave } = turn instanceof Promise ? await turn : turn
       let how: Parameters<Leave>[0] = 'given up'
       try {
         if (route) recheck(route, connection)

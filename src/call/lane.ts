@@ -2,6 +2,7 @@
 // checked, written down, sent and paid for. Calls on it only differ in their arguments.
 
 import { changes } from '../base/changes.ts'
+import type { Stop } from '../base/stop.ts'
 import type { Link } from '../connect/link.ts'
 import type { Ask, Form } from '../connect/pending.ts'
 import { limitsOf } from '../connect/send.ts'
@@ -28,6 +29,8 @@ export interface Lane {
   readonly names: Names
   /** It is over when the server has another. */
   readonly link: Link
+  /** Fires when that one is stopped. */
+  readonly stopping: Stop
   readonly form: Form
   /** What is asked by a call that brings nothing but arguments. */
   readonly ask: Ask
@@ -37,7 +40,7 @@ export interface Lane {
 /** Undefined where something is to be found out, asked or refused first, or where something of this process is called. */
 export function newLane(context: CallContext, { actor, surface }: Asking, route: Route): Lane | undefined {
   const { connection, leave, target, entry } = route
-  const { plan, live: link, instances } = connection
+  const { plan, live: link, stopping, instances } = connection
   const loops = context.brakes()?.loops
   if (leave.verdict !== 'allow' || link === undefined || instances !== undefined || loops === undefined)
     return undefined
@@ -58,6 +61,7 @@ export function newLane(context: CallContext, { actor, surface }: Asking, route:
     count: changes.count,
     names: new Names(agentOf(actor), server, tool, surface),
     link,
+    stopping,
     form: link.form('tools/call', `"name":${JSON.stringify(tool)},"arguments":`),
     ask: { method: 'tools/call', name: tool, ...limitsOf(plan, undefined) },
     fit: (text, limit) => spill.fit(actor, text, limit),

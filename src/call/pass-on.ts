@@ -26,11 +26,13 @@ export function passOn(
   const first = pass(connection, link, request, stays, clock)
   if (answers === undefined || link.agreement.era === 'legacy') return first
   let { params } = request
+  // While it drains it has another one already.
+  const { stopping } = connection
   const limits = limitsOf(connection.plan, undefined)
   const repeated = { server: connection.name, method, signal: request.signal, limits, since, clock }
   // Whoever is asked may take their time, but not longer than the server stays.
   const answering = (question: ReplyMessage, stop: Stop) =>
-    abortable(answers(question, params, stop), connection.stopping, connection.name)
+    abortable(answers(question, params, stop), stopping, connection.name)
   return untilAnswered(repeated, first, answering, (next, stop) => {
     params = next
     return pass(connection, link, { ...request, params, signal: stop }, false, clock)

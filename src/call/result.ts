@@ -57,8 +57,7 @@ export class CallResult {
 
   get isError(): boolean {
     if (this.reply.kind === 'error') return true
-    // A search in bytes: most results do not have the word at all and need not be read for this.
-    return mentions(this.reply, IS_ERROR) && this.json().isError === true
+    return mayFail(this.reply) && this.json().isError === true
   }
 
   /** All text of it, one after the other. */
@@ -161,7 +160,7 @@ export function recordReply(
   if (reply.isPlain) passage.answered(reply, false, undefined, waiting)
   else if (reply.kind === 'error') passage.answered(reply, true, errorOf(reply).message, waiting)
   else {
-    const isError = mentions(reply, IS_ERROR) && saysError(reply)
+    const isError = mayFail(reply) && saysError(reply)
     passage.answered(reply, isError, isError ? errorText() : undefined, waiting)
   }
 }
@@ -176,6 +175,13 @@ export function failureOf({ code, message, hint }: Fault): Record<string, unknow
 }
 
 // --- internal ---
+
+/** A search in bytes: most results do not have the word at all and need not be read. It can be written with escapes. */
+function mayFail(reply: ReplyMessage): boolean {
+  if (reply.isPlain) return false
+  if (mentions(reply, IS_ERROR)) return true
+  return mentions(reply, '\\u00') && ESCAPES.some((start) => mentions(reply, start))
+}
 
 function saysError(reply: ReplyMessage): boolean {
   const result = memberValue(reply, 'result')
@@ -194,6 +200,8 @@ function partText(part: unknown): string {
 }
 
 const IS_ERROR = '"isError"'
+/** Of a letter of that word. */
+const ESCAPES = ['\\u004', '\\u006', '\\u007']
 
 function errorResult(reply: Extract<ReplyMessage, { kind: 'error' }>): ToolResult {
   const { code, message, data } = errorOf(reply)

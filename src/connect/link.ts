@@ -355,6 +355,6 @@ function explained(
     hint: error.hint,
     server: error.server,
     details: { ...error.details, exitCode, signal, ...(said ? { stderr: said } : {}) },
-    cause: error,
+    cause: error.cause,
   })
 }

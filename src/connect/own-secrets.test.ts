@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { Fault } from '../base/fault.ts'
 import { learnSecret, MASK } from '../base/redact.ts'
@@ -41,6 +42,12 @@ test('[C11] what is shown of a server has no secret in it; names hide only what 
   )
   const harmless = { name: 'echo', inputSchema: { type: 'object' } }
   expect(secrets.shown(harmless)).toBe(harmless)
+  // Words of schemas stay, also where a short secret is called like one; a secret in their place does not.
+  expect(secrets.shown({ type: 'postgres', format: SECRET, status: SECRET })).toEqual({
+    type: 'postgres',
+    format: MASK,
+    status: MASK,
+  })
 })
 
 test('[C11] a fault keeps its code and its number, and loses secrets', () => {
@@ -56,6 +63,17 @@ test('[C11] a fault keeps its code and its number, and loses secrets', () => {
     server: 'db',
     details: { code: -32000, data: [{ said: `"${MASK}"` }] },
   })
+})
+
+test('[C11] what a fault came of has no secret in it either', () => {
+  const deep = new Fault('SERVER_ERROR', 'refused', { cause: new Error(`no ${SECRET}`) })
+  const fault = new Fault('SERVER_UNREACHABLE', 'it did not start', { cause: deep })
+  const printed = inspect(secrets.clean(fault))
+  expect(printed).toContain('refused')
+  expect(printed).toContain(MASK)
+  expect(printed).not.toContain(SECRET)
+  const harmless = new Fault('SERVER_ERROR', 'no', { cause: new Error('nothing') })
+  expect(secrets.clean(harmless)).toBe(harmless)
 })
 
 test('[C11] a tool that is called by a secret is left out, and one that is called by a word is not', () => {

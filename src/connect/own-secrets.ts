@@ -1,6 +1,7 @@
 // The secrets that one server was given, and how they are kept out of whatever is shown and kept of it. What agents are given
 // of a server is as the server says it.
 
+import { inspect } from 'node:util'
 import { Fault } from '../base/fault.ts'
 import { HiddenText } from '../base/hidden-text.ts'
 import { mapTexts } from '../base/map-texts.ts'
@@ -64,7 +65,6 @@ export class OwnSecrets {
   /** Whatever a server says of itself or its tools, to be looked at; an unchanged part is the same object. */
   shown<T>(value: T): T {
     return mapTexts(value, (text, key) => {
-      if (GRAMMAR.has(key)) return text
       if (NAMING.has(key)) return this.scrubName(text)
       return VALUES.has(key) ? this.#scrubValue(text) : this.scrub(text)
     })
@@ -74,8 +74,9 @@ export class OwnSecrets {
   clean(fault: Fault): Fault {
     const { code, message, hint, details, server, cause } = fault
     const [text, next, more] = [this.scrub(message), hint && this.scrub(hint), details && this.shown(details)]
-    if (text === message && next === hint && more === details) return fault
-    return new Fault(code, text, { hint: next, details: more, server, cause })
+    const why = this.#cleanCause(cause)
+    if (text === message && next === hint && more === details && why === cause) return fault
+    return new Fault(code, text, { hint: next, details: more, server, cause: why })
   }
 
   /** Data for a file, from which `restore` makes the same again; undefined where a secret would be in it all the same. */
@@ -91,6 +92,14 @@ export class OwnSecrets {
   }
 
   // --- internal ---
+
+  /** Whoever prints an error prints what it came of, too. */
+  #cleanCause(cause: unknown): unknown {
+    if (cause instanceof Fault) return this.clean(cause)
+    const text = inspect(cause)
+    const clean = this.scrub(text)
+    return clean === text ? cause : new Error(clean)
+  }
 
   get #secrets(): GivenSecrets {
     this.#given ??= this.#read()
@@ -109,11 +118,12 @@ export class OwnSecrets {
 const NO_WORD = 12
 const WORDS = /^[a-z]+(?:[\W_]+[a-z]+)*$/i
 
-/** Words of JSON Schema, MCP and Busbar, and of nobody else; without them a schema says something else, or nothing. */
-const GRAMMAR: ReadonlySet<string> = new Set(['type', 'format', '$ref', '$schema', 'mimeType', 'status'])
 const VALUES: ReadonlySet<string> = new Set(['enum', 'const', 'default'])
 
-/** Members by which something is asked for; the names of members are that, too. */
+/**
+ * Members by which something is asked for; the names of members are that, too. And those whose values are words of JSON Schema,
+ * MCP and Busbar, without which a schema says something else, or nothing.
+ */
 const NAMING: ReadonlySet<string> = new Set([
   '',
   'name',
@@ -122,4 +132,10 @@ const NAMING: ReadonlySet<string> = new Set([
   'uri',
   'uriTemplate',
   'required',
+  'type',
+  'format',
+  '$ref',
+  '$schema',
+  'mimeType',
+  'status',
 ])

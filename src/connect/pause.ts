@@ -17,7 +17,11 @@ export function rest(milliseconds: number, signal?: Stop): Promise<void> {
 export function abortable<T>(promise: Promise<T>, signal: Stop, server: string): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(new Fault('CALL_CANCELLED', `waiting for ${server} was cancelled`, { server }))
-    if (signal.aborted) return stop()
+    if (signal.aborted) {
+      // Nobody is there any more to be told.
+      promise.catch(() => undefined)
+      return stop()
+    }
     signal.addEventListener('abort', stop, { once: true })
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
   })

@@ -2,20 +2,19 @@
 
 import { Fault } from '../base/fault.ts'
 import { isRecord } from '../base/record.ts'
-import { type Stop, Stopper } from '../base/stop.ts'
+import type { Stop } from '../base/stop.ts'
 import { offTheClock, type Stopwatch } from '../base/stopwatch.ts'
 import { asksFirst } from '../wire/asks-first.ts'
 import { ERROR } from '../wire/era.ts'
 import { memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import { type Answer, answer, type Handlers } from './answers.ts'
-import type { Asker } from './asker.ts'
 import { patiently } from './busy.ts'
 import type { Connection } from './connection.ts'
 import { overdue } from './given-up.ts'
 import type { AskOptions, Link } from './link.ts'
 import { abortable, inTime } from './pause.ts'
 import type { Ask, Form, Receiver } from './pending.ts'
-import { RESTART } from './state.ts'
+import { enter, inTurn } from './reach.ts'
 import type { Leave } from './turns.ts'
 
 export interface Sending {
@@ -35,8 +34,6 @@ export interface Sending {
   readonly clock?: Stopwatch | undefined
 }
 
-/** More than a timer can wait. */
-const LONGEST = 2 ** 31 - 1
 /** How often a server may ask back about one request. */
 const MAX_ROUNDS = 16
 /** What only reads may be asked again when a server says that it is busy. */
@@ -50,22 +47,31 @@ export async function send(
   const { gate } = connection
   if (!connection.live || !gate.tryEnter()) await enter(connection, sending)
   try {
-    const { live } = connection
-    const turn = live && takeTurn(connection, live, sending, undefined)
-    const leave = turn && (await turn)
-    let how: Parameters<Leave>[0] = 'given up'
-    try {
-      if (!sending.signal?.aborted) sending.onSend?.()
-      const since = performance.now()
-      const reply = await ask(connection, sending)
-      how = 'answered'
-      const mayAsk = connection.agreement?.era !== 'legacy' && asksFirst(sending.method, reply)
-      return mayAsk ? await afterQuestions(connection, sending, reply, handlers, since) : reply
-    } finally {
-      leave?.(how)
-    }
+    return await sendInside(connection, sending, handlers)
   } finally {
     gate.leave()
+  }
+}
+
+/** With a place at its gate. What is to be sent is judged last, when nothing is waited for any more: not even a start. */
+async function sendInside(
+  connection: Connection,
+  sending: Sending,
+  handlers: Handlers,
+): Promise<ReplyMessage> {
+  const turn = inTurn(connection, sending, undefined)
+  const { link, leave } = turn instanceof Promise ? await turn : turn
+  let how: Parameters<Leave>[0] = 'given up'
+  try {
+    if (!sending.signal?.aborted) sending.onSend?.()
+    const since = performance.now()
+    const { stopping } = connection
+    const reply = await ask(connection, sending)
+    how = 'answered'
+    const mayAsk = link.agreement.era !== 'legacy' && asksFirst(sending.method, reply)
+    return mayAsk ? await afterQuestions(connection, sending, reply, handlers, since, stopping) : reply
+  } finally {
+    leave?.(how)
   }
 }
 
@@ -133,15 +139,19 @@ export async function untilAnswered<T>(
   return await inTime(left, signal, asking, () => overdue(server, { method, ...limits }, limits.total))
 }
 
-/** Answers what a server asks before it gives its result, and asks again with that. */
+/**
+ * Answers what a server asks before it gives its result, and asks again with that. `stopping`: that of the connection when it
+ * was asked first; while it drains it has another one already.
+ */
 export function afterQuestions(
   connection: Connection,
   sending: Sending,
   first: ReplyMessage,
   handlers: Handlers,
   since: number,
+  stopping: Stop,
 ): Promise<ReplyMessage> {
-  const { name, plan, stopping } = connection
+  const { name, plan } = connection
   const { method, signal, clock } = sending
   const repeated = { server: name, method, signal, limits: limitsOf(plan, sending.timeout), since, clock }
   const answering = (question: ReplyMessage, stop: Stop) => {
@@ -153,85 +163,7 @@ export function afterQuestions(
   return untilAnswered(repeated, first, answering, again)
 }
 
-/**
- * Waits until a server on one shared stream may ask back about a request without anybody else being taken for the one it
- * means. Resolves to how to say that it is over; undefined when there is nothing to wait for.
- */
-export function takeTurn(
-  { plan }: Connection,
-  link: Link,
-  { method, name, signal, timeout = plan.timeouts.call }: TurnOptions,
-  asker: Asker | undefined,
-): Promise<Leave> | undefined {
-  if (!link.takesTurns(asker)) return undefined
-  const stop = new Stopper()
-  const turn = link.turn({ method, name }, asker, timeout, stop)
-  return turn && bounded(turn, stop, plan.name, signal, timeout)
-}
-
-type TurnOptions = Pick<Sending, 'method' | 'name' | 'signal' | 'timeout'>
-
-/** Waits until the server is up, as a call would, so that its tools are known. */
-export async function awake(
-  connection: Connection,
-  waiting: Pick<Sending, 'method' | 'signal' | 'timeout'>,
-): Promise<void> {
-  if (connection.live) return
-  await enter(connection, waiting)
-  connection.gate.leave()
-}
-
-/** Starting and waiting for a turn are part of the call: they take no longer than it may without progress. */
-export async function enter(
-  connection: Connection,
-  { method, signal, timeout }: Pick<Sending, 'method' | 'signal' | 'timeout'>,
-): Promise<void> {
-  const { plan } = connection
-  const limit = Math.min(timeout ?? Math.max(plan.timeouts.call, plan.firstDeadline), LONGEST)
-  const late = () =>
-    new Fault('CALL_TIMEOUT', `${plan.name} did not get to ${method} within ${limit} ms`, {
-      hint: `give it longer, or see what keeps it: busbar list --check ${plan.name}`,
-      server: plan.name,
-    })
-  const entering = async (stop: Stop): Promise<void> => {
-    if (!connection.live) await connection.ready(stop)
-    const { stopping } = connection
-    try {
-      await connection.gate.enter(stop)
-    } catch (error) {
-      if (stopping.reason !== RESTART || stop.aborted) throw error
-      await entering(stop)
-    }
-  }
-  await inTime(limit, signal, entering, late)
-}
-
 // --- internal ---
-
-async function bounded<T>(
-  turn: Promise<T>,
-  stop: Stopper,
-  server: string,
-  signal: Stop | undefined,
-  limit: number,
-): Promise<T> {
-  const abort = () => stop.abort()
-  const timer = setTimeout(abort, Math.min(limit, LONGEST))
-  signal?.addEventListener('abort', abort, { once: true })
-  if (signal?.aborted) abort()
-  try {
-    return await turn
-  } catch (error) {
-    if (signal?.aborted) throw error
-    throw new Fault('CALL_TIMEOUT', `${server} is busy with a call of somebody else that may ask back`, {
-      hint: `try again; or give each agent a process of its own: share: agent in the entry of ${server}`,
-      server,
-    })
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', abort)
-  }
-}
 
 function ask(connection: Connection, sending: Sending): Promise<ReplyMessage> {
   const { plan } = connection

@@ -57,7 +57,8 @@ export class ServerQuestions {
       if (isNew && meant.passes)
         return void turns.aftermath.passed().then(() => {
           goOn()
-          if (!stop.aborted) this.take(message, stream)
+          if (stop.aborted) this.#open.delete(id)
+          else this.take(message, stream)
         })
       respond({ error: { code: ERROR.internal, message: meant.doubt } })
       return

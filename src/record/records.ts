@@ -26,6 +26,8 @@ export class Records {
   /** Undefined for whoever only asks about the record. */
   readonly energy: Regulator | undefined
   readonly #keeping: Keeping
+  /** Those of now, then those of before. */
+  #secrets: readonly string[] = []
 
   private constructor(
     store: Store,
@@ -95,7 +97,9 @@ export class Records {
   /** Follows another configuration; resolves when the ledger of energy does, too. Never rejects. */
   async adopt(active: Snapshot): Promise<void> {
     this.#keeping.level = active.config.record
-    this.#keeping.scrub = scrubber(allSecrets(active))
+    // Calls that are under way, and rows that are not written yet, may hold those of before.
+    this.#secrets = [...new Set([...allSecrets(active), ...this.#secrets])].slice(0, MOST_SECRETS)
+    this.#keeping.scrub = scrubber(this.#secrets)
     this.recorder.tally.know(active.servers.keys())
     // When a server was first seen is part of what is told of it.
     this.store.servers
@@ -124,6 +128,9 @@ export function present(records: Records | undefined): Records {
 }
 
 // --- internal ---
+
+/** A hub whose secrets are renewed every minute keeps out those of the last day. */
+const MOST_SECRETS = 10_000
 
 /** What is kept of a call, by the configuration that is followed now. */
 interface Keeping {

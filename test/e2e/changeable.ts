@@ -3,7 +3,7 @@
 import type { Sandbox } from './cli.ts'
 import { userFile } from './hub.ts'
 
-/** A server that lists whatever stands in a file, as it is when it is asked. */
+/** A server that lists whatever stands in a file, as it is when it is asked. Whoever calls `die` ends it. */
 const LISTS_A_FILE = `
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -17,8 +17,9 @@ const methods = {
   ping: () => ({}),
 }
 createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, method } = JSON.parse(line)
+  const { id, method, params } = JSON.parse(line)
   if (id === undefined) return
+  if (params?.name === 'die') process.exit(1)
   if (methods[method]) say({ id, result: methods[method]() })
   else say({ id, error: { code: -32601, message: 'Method not found' } })
 }).on('close', () => process.exit(0))
@@ -31,12 +32,12 @@ export const tool = (name: string, description: string) => ({
 })
 
 /** A server in the person's own file, and a way to change what it lists. */
-export function changeable(sandbox: Sandbox) {
+export function changeable(sandbox: Sandbox, entry: object = {}) {
   const list = sandbox.path('tools.json')
   const offer = (tools: object[], instructions?: string) =>
     sandbox.write(list, JSON.stringify({ tools, instructions }))
   const script = sandbox.write('lists-a-file.mjs', LISTS_A_FILE)
-  const servers = { docs: { command: process.execPath, args: [script, list] } }
+  const servers = { docs: { command: process.execPath, args: [script, list], ...entry } }
   sandbox.write(userFile(sandbox), JSON.stringify({ servers }))
   return { offer, servers }
 }

@@ -75,3 +75,24 @@ test('[B3] a call that waits for its turn is made on the next one when it is rec
   await hub.servers.reconnect('one')
   expect([await long, (await next).text]).toEqual(['CONNECTION_LOST', 'later'])
 })
+
+for (const how of ['disconnect', 'disable'] as const)
+  test(`[B3][C5] ${how}: what a modern server asks while its calls finish keeps no call longer than the server stays`, async () => {
+    let asked = 0
+    const hub = await hubWith(
+      { elicit: serverCommand('elicit', { era: 'modern' }) },
+      {
+        onElicitation: () => {
+          asked += 1
+          return asked === 1 ? { action: 'decline' } : new Promise(() => undefined)
+        },
+      },
+    )
+    // The first call finds its way, the second one knows it.
+    expect((await hub.as().call('elicit/ask')).text).toContain('decline')
+    const calls = [1, 2].map(() => codeOf(hub.as().call('elicit/ask', { after: 300 })))
+    await until(() => hub.servers.get('elicit').inFlight === 2)
+    await hub.servers[how]('elicit')
+    expect(await Promise.all(calls)).toEqual(['CALL_CANCELLED', 'CALL_CANCELLED'])
+    expect(asked).toBe(3)
+  })

@@ -112,3 +112,17 @@ test('[B9] an answer that is no message is an error at the gateway, too', async 
     expect([what, JSON.stringify(answer)]).toEqual([what, expect.stringContaining('MESSAGE_INVALID')])
   }
 })
+
+test('[B13][B9] a result says that the tool failed also where the word is written with escapes', async () => {
+  const home = place()
+  const servers = { raw: ownServer(home.sandbox, '{ give: 0 }', RAW) }
+  const raw = textOf('no').replace('"result":{', '"result":{"is\\u0045rror":true,')
+  const hub = await home.open({ servers })
+  for (const _ of [1, 2]) expect((await hub.as().call('raw/give', { raw })).isError).toBe(true)
+  await hub.flush()
+  expect((await hub.calls.list({})).map(({ outcome }) => outcome)).toEqual(['error', 'error'])
+  await hub.close()
+  home.sandbox.write('busbar.json', JSON.stringify({ servers }))
+  const said = await home.sandbox.run(['call', 'raw/give', `raw:=${JSON.stringify(raw)}`, '--trust'])
+  expect(said.code).toBe(5)
+})

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { serverCommand, startServer } from '../servers/start.ts'
 import type { Sandbox } from './cli.ts'
-import { AGENTS, type Answer, type Gateway, place, TOKEN, up, userFile } from './hub.ts'
+import { AGENTS, type Answer, type Gateway, ownServer, place, TOKEN, up, userFile } from './hub.ts'
 import { owner, ownerToken, readEvents } from './owner.ts'
 import { filesBelow } from './sign-in.ts'
 
@@ -238,3 +238,24 @@ test("[C11] the owner's token that was made is masked inside other texts, too", 
   const middle = Buffer.from(`owner:${token}`).toString('base64').slice(12, -4)
   expect([token, middle].filter((form) => JSON.stringify(answer).includes(form))).toEqual([])
 })
+
+test('[C11] a secret that was replaced is in no row of calls that were under way then, or a moment ago', async () => {
+  const home = place()
+  const former = 'former-Sesame-1177'
+  const server = (token: string) => ({
+    servers: { one: { ...ownServer(home.sandbox, TELLS), env: { API_TOKEN: token } } },
+  })
+  const hub = await home.open(server(former))
+  await hub.as().call('one/tell')
+  const slow = hub.as().call('one/tell', { after: 500 })
+  expect((await hub.as().call('one/tell')).text).toContain(former)
+  await hub.servers.apply(server('later-Sesame-2288'))
+  expect((await slow).text).toContain(former)
+  await hub.close()
+  const found = filesBelow(home.sandbox.home).filter(({ bytes }) => bytes.includes(former))
+  expect(found.map(({ path }) => path)).toEqual([])
+})
+
+const TELLS = `{
+  tell: ({ after = 0 }) => new Promise((resolve) => setTimeout(resolve, after)).then(() => process.env.API_TOKEN),
+}`

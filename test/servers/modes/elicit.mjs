@@ -1,7 +1,7 @@
 // A server that needs something from its client in the middle of a call. Legacy: pushed requests. Modern: input_required.
 import { randomUUID } from 'node:crypto'
 import { json } from '../protocol.mjs'
-import { tool } from './parts.mjs'
+import { tool, wait } from './parts.mjs'
 import { plain } from './plain.mjs'
 
 const FORM = {
@@ -18,9 +18,11 @@ const FORM = {
   },
 }
 
-function ask(_given, call) {
+/** `after`: milliseconds of work before it asks. */
+async function ask({ after = 0 }, call) {
+  if (after > 0) await wait(after)
   // `mode` came with 2025-11-25; leaving it out means a form in every version.
-  return call.ask('who', 'elicitation/create', FORM).then(json)
+  return await call.ask('who', 'elicitation/create', FORM).then(json)
 }
 
 function askUrl(_given, call) {
