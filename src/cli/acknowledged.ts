@@ -46,13 +46,13 @@ export async function acknowledged(
         refused.join('; '),
     )
   if (isWanted) return
-  for (const { kind, name, file } of untrusted)
+  for (const { kind, name, file, isNew } of untrusted)
     if (kind === 'server' ? servers.includes(name) : written.has(realPath(file))) {
       const what = kind === 'server' ? `${name} is` : `the settings of ${nearPath(file)} are`
-      out.warn(
-        `it is written, but ${what} not trusted, so the running gateway goes by what was trusted last, and by ` +
-          'what is switched off; run: busbar trust',
-      )
+      const so = isNew
+        ? 'goes by nothing of it'
+        : 'goes by what was trusted last, and by what is switched off'
+      out.warn(`it is written, but ${what} not trusted, so the running gateway ${so}; run: busbar trust`)
     }
 }
 

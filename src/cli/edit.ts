@@ -98,7 +98,8 @@ export async function makeEdits(
       session.out.note(session.out.style('dim', `${created ? 'made' : 'changed'} ${nearPath(file)}`))
   // The edit is done; what else is wrong is said but does not fail the command.
   for (const problem of errorsOf(after)) session.out.problem({ ...problem, severity: 'warning' })
-  const files = written.filter(({ changed }) => changed).map(({ file }) => file)
+  // Also those that said so already: the gateway may have refused them then.
+  const files = written.map(({ file }) => file)
   const servers = edits.flatMap(({ meant }) => meant.servers ?? [])
   await acknowledged(session, after.places, { files, servers })
   return { written, after }

@@ -1,14 +1,16 @@
 // A running gateway follows its configuration, and what a person trusts of it.
 
 import { watch } from 'node:fs'
+import { Fault } from '../base/fault.ts'
 import type { Places } from '../base/places.ts'
 import { effective } from '../config/effective.ts'
 import { graveProblems } from '../config/grave.ts'
-import { keepTrusted, stillTrusted, withoutThoseOff } from '../config/last-trusted.ts'
+import { keepTrusted, stillTrusted } from '../config/last-trusted.ts'
 import { type Problem, problemLine } from '../config/problem.ts'
 import type { GatewaySettings } from '../config/schema-gateway.ts'
 import type { Snapshot } from '../config/snapshot.ts'
 import { configDigest } from '../config/snapshot-digest.ts'
+import { withoutThoseOff } from '../config/switched-off.ts'
 import { type Subject, TRUST_FILE } from '../config/trust.ts'
 import { watchConfig } from '../config/watch.ts'
 import type { Standing } from '../gateway/api-types.ts'
@@ -28,6 +30,8 @@ export interface Telling {
 export interface Following {
   /** Looks at the files now, takes over what they say, and tells how they stand. */
   look(): Promise<Standing>
+  /** Whether an agent or worker is in what is written and trusted, and would be in force but for something else there. */
+  isWritten(agent: string): boolean
   close(): void
 }
 
@@ -47,6 +51,8 @@ export async function follow(
     | { readonly snapshot: Snapshot; readonly subjects: readonly Subject[]; readonly written: Snapshot }
     | undefined
   let fault: readonly string[] = []
+  /** What was trusted of what is in force when that was taken over. */
+  let accepted = session.subjects(hub.snapshot)
   /** How often something was taken over, or tried to be. */
   let takes = 0
   let closed = false
@@ -79,9 +85,12 @@ export async function follow(
         refused: [...config.refused.map(problemLine), ...fault],
         untrusted: (taken?.subjects ?? [])
           .filter(({ state }) => state !== 'trusted')
-          .map(({ kind, name, file }) => ({ kind, name, file })),
+          .map(({ kind, name, file, state }) => ({ kind, name, file, isNew: state === 'new' })),
       }
     },
+    isWritten: (agent) =>
+      fault.length > 0 &&
+      effective(config.written, session.subjects(config.written)).assignments.some(({ id }) => id === agent),
     close: () => {
       closed = true
       settle()
@@ -109,9 +118,9 @@ export async function follow(
     const known = new Set(taken?.subjects.filter(({ state }) => state !== 'trusted').map(({ key }) => key))
     // What was not in force before does not stop either.
     const isClear = subjects.every(({ state, key }) => state === 'trusted' || known.has(key))
-    clearTimeout(patience)
     if (isClear) take(snapshot)
-    else patience = setTimeout(() => take(config.current), PATIENCE)
+    // Whoever writes all the time must not keep an edit from being taken over.
+    else patience ??= setTimeout(() => take(config.current), PATIENCE)
   }
 
   function take(snapshot: Snapshot): void {
@@ -133,7 +142,7 @@ export async function follow(
   function subjectsOf(snapshot: Snapshot): readonly Subject[] {
     const subjects = session.subjects(snapshot)
     if (taken?.snapshot !== snapshot || config.written === snapshot) return subjects
-    return stillTrusted(subjects, taken.subjects, session.subjects(config.written))
+    return stillTrusted(subjects, accepted)
   }
 
   /** Tells why it was refused, if so. */
@@ -142,13 +151,19 @@ export async function follow(
     subjects: readonly Subject[],
     tell: (text: string) => void,
   ): readonly string[] {
+    const { written } = config
+    const now = { snapshot: written, subjects: session.subjects(written) }
     // What was harmless while nobody trusted its file may not be so any more.
     const grave = graveProblems(snapshot)
     if (grave.length > 0) {
       tellRefused(grave)
+      takeOver(withoutThoseOff(hub.snapshot, now), false)
       return grave.map(problemLine)
     }
-    const before = { snapshot: hub.snapshot, subjects: session.subjects(hub.snapshot) }
+    const before = {
+      snapshot: hub.snapshot,
+      subjects: stillTrusted(session.subjects(hub.snapshot), accepted),
+    }
     const kept = keepTrusted({ snapshot, subjects }, before)
     const open = subjects.filter(({ state }) => state !== 'trusted').map(({ name }) => name)
     if (open.length > 0) tell(`not trusted, so not in force: ${open.join(', ')}; run: busbar trust`)
@@ -157,17 +172,18 @@ export async function follow(
     // Settings that are not trusted are not there, which does not mean that somebody changed them back.
     const isWhole = subjects.every(({ kind, state }) => kind !== 'settings' || state === 'trusted')
     const trusted =
-      kept.files.length === 0 ? subjects : stillTrusted(session.subjects(kept.snapshot), subjects, subjects)
-    const { written } = config
+      kept.files.length === 0 ? subjects : stillTrusted(session.subjects(kept.snapshot), accepted)
     const isAsWritten = kept.files.length === 0 && written === snapshot
     try {
       const active = effective(kept.snapshot, trusted)
-      const now = { snapshot: written, subjects: session.subjects(written) }
       takeOver(isAsWritten ? active : withoutThoseOff(active, now), isWhole)
+      accepted = trusted
       return []
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
+      const hint = error instanceof Fault && error.hint !== undefined ? ` (${error.hint})` : ''
+      const reason = error instanceof Error ? `${error.message}${hint}` : String(error)
       tell(`the change was refused: ${reason}`)
+      takeOver(withoutThoseOff(hub.snapshot, now), false)
       return [reason]
     }
   }

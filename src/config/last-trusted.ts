@@ -2,8 +2,8 @@
 // very content is still trusted. Its servers are each a question of their own and not kept.
 
 import { assemble } from './assemble.ts'
+import { canonical } from './canonical.ts'
 import type { Layer } from './layer.ts'
-import { errorsOf } from './load.ts'
 import type { Snapshot } from './snapshot.ts'
 import { subtree, type Tree, without } from './tree.ts'
 import type { Subject } from './trust.ts'
@@ -38,41 +38,17 @@ export function keepTrusted(now: Judged, before: Judged): { snapshot: Snapshot; 
 }
 
 /**
- * The subjects of what is in force while newer files are refused. Whoever trusts what is written there takes nothing from what
- * they had trusted before, which stays in force; whoever trusts the file no more does.
+ * The subjects of what is in force. Whoever trusts a newer content takes nothing from what was trusted before, which stays in
+ * force until that newer one can be: nor does whoever edits it. Whoever trusts the file no more does, and so does whoever
+ * changes what does not stand in the file, such as a server's program. `before`: as they were when it was taken over.
  */
-export function stillTrusted(
-  now: readonly Subject[],
-  before: readonly Subject[],
-  written: readonly Subject[],
-): readonly Subject[] {
-  const isTrusted = (subjects: readonly Subject[], key: string) =>
-    subjects.some((it) => it.key === key && it.state === 'trusted')
-  return now.map((subject) =>
-    subject.state === 'changed' && isTrusted(before, subject.key) && isTrusted(written, subject.key)
-      ? { ...subject, state: 'trusted', changed: [] }
-      : subject,
-  )
-}
-
-/**
- * What may be acted on, without the agents that are to go as it is written now: one that is switched off needs nobody's trust
- * to be, and none of what else is wrong there keeps it on. One that is not there any more is gone when a person trusts that.
- */
-export function withoutThoseOff(active: Snapshot, { snapshot: now, subjects }: Judged): Snapshot {
-  const { agents } = active.config
-  const isWhole = subjects.every(({ kind, state }) => kind !== 'settings' || state === 'trusted')
-  const isOff = (name: string) =>
-    now.config.agents[name] === undefined ? isWhole && isRemoved(name, now) : isDisabled(now, name)
-  const off = Object.keys(agents).filter(isOff)
-  if (off.every((name) => isDisabled(active, name))) return active
-  const isOn = (id: string) => !off.some((name) => id === name || id.startsWith(`${name}/`))
-  const left = Object.fromEntries(Object.entries(agents).filter(([name]) => isOn(name)))
-  return {
-    ...active,
-    config: { ...active.config, agents: left },
-    assignments: active.assignments.filter(({ id }) => isOn(id)),
-  }
+export function stillTrusted(now: readonly Subject[], before: readonly Subject[]): readonly Subject[] {
+  return now.map((subject) => {
+    if (subject.state !== 'changed') return subject
+    const taken = before.find(({ key, state }) => key === subject.key && state === 'trusted')
+    const isSame = taken && canonical(taken.content().parts) === canonical(subject.content().parts)
+    return isSame ? { ...subject, state: 'trusted', changed: [] } : subject
+  })
 }
 
 // --- internal ---
@@ -94,17 +70,4 @@ function hasSettings(tree: Tree): boolean {
 function onlyServers(tree: Tree): Tree {
   if (tree.kind !== 'map') return tree
   return { ...tree, entries: new Map([...tree.entries].filter(([key]) => key === 'servers')) }
-}
-
-function isDisabled({ config }: Snapshot, name: string): boolean {
-  return config.agents[name]?.enabled === false
-}
-
-/** Not there, and not because its entry, or the file in which it may stand, cannot be read. */
-function isRemoved(name: string, now: Snapshot): boolean {
-  const own = `agents.${name}`
-  return errorsOf(now).every(
-    ({ agent, path = 'agents' }) =>
-      agent !== name && path !== 'agents' && path !== own && !path.startsWith(`${own}.`),
-  )
 }

@@ -16,10 +16,10 @@ import type { ServerEntry, Snapshot } from './snapshot.ts'
 import { realPath } from './sources.ts'
 import { plain, type Tree, without } from './tree.ts'
 
-/** One thing a person can trust. */
 /** Where the answers are kept, in the state folder. */
 export const TRUST_FILE = 'trust.json'
 
+/** One thing a person can trust. */
 export interface Subject {
   readonly kind: 'server' | 'settings'
   /** `server:FILE:NAME` or `settings:FILE`. */

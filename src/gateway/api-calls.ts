@@ -89,8 +89,14 @@ export async function totals(hub: Hub): Promise<Answer<'GET /api/usage/totals'>>
 const OUTCOMES: ReadonlySet<string> = new Set(['ok', 'error', 'denied', 'timeout', 'cancelled', 'unknown'])
 
 function optional(name: string, value: unknown): string | undefined {
-  if (value === undefined || value === null || typeof value === 'string') return value ?? undefined
-  throw wrong(`${name} is no text${isRecord(value) ? ' but an object' : ''}`)
+  if (value === undefined || (typeof value === 'string' && value !== '')) return value
+  // Whoever has chosen nothing yet must not be taken for the owner.
+  throw wrong(`${name} is ${said(value)}; leave it out, or give it a text`)
+}
+
+function said(value: unknown): string {
+  if (value === null) return 'null'
+  return value === '' ? 'empty' : isRecord(value) ? 'an object' : 'no text'
 }
 
 function number(query: URLSearchParams, name: string): number | undefined {

@@ -201,7 +201,8 @@ function text(said: Record<string, unknown>, name: string): string {
 }
 
 function optional(said: Record<string, unknown>, name: string): string | undefined {
-  return said[name] === undefined || said[name] === null ? undefined : text(said, name)
+  // Whoever has chosen nothing yet must not be taken for the owner: null is no agent.
+  return said[name] === undefined ? undefined : text(said, name)
 }
 
 /** Arguments of prompts are texts, by the protocol. */

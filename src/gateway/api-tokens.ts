@@ -10,6 +10,11 @@ interface Refreshing {
   refreshTokens(): Promise<void>
 }
 
+interface Following extends Refreshing {
+  isWritten(agent: string): boolean
+  look(): Promise<unknown>
+}
+
 /** `GET /api/agents/NAME/token` */
 export async function tokensOf(hub: Hub, agent: string): Promise<Answer<'GET /api/agents/AGENT/token'>> {
   const tokens = await shownTokens(hub.store.agents, agent)
@@ -21,16 +26,20 @@ export async function tokensOf(hub: Hub, agent: string): Promise<Answer<'GET /ap
 /** `POST /api/agents/NAME/token?life=&replace=` */
 export async function newToken(
   hub: Hub,
-  host: Refreshing,
+  host: Following,
   agent: string,
   query: URLSearchParams,
 ): Promise<Answer<'POST /api/agents/AGENT/token'>> {
   // Only of agents there are: a token for a name nobody has would wait for somebody to take it.
-  hub.actor(agent)
-  const life = query.get('life') === null ? undefined : Number(query.get('life'))
+  const isAwaited = host.isWritten(agent)
+  if (!isAwaited) hub.actor(agent)
+  const given = query.get('life') ?? undefined
+  const life = given === undefined ? undefined : /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN
   const replace = oneOf('replace', ['true', 'false'], query.get('replace')) === 'true'
   const made = await makeToken(hub.store.agents, agent, { life, replace })
   await host.refreshTokens()
+  // That it had none may be all that kept it out.
+  if (isAwaited) await host.look()
   return made
 }
 

@@ -187,6 +187,8 @@ export interface Standing {
     readonly kind: 'server' | 'settings'
     readonly name: string
     readonly file: string
+    /** Nothing of it was ever trusted, so nothing of it is in force. */
+    readonly isNew: boolean
   }[]
 }
 

@@ -50,6 +50,8 @@ export interface ApiHost {
   refreshTokens(): Promise<void>
   /** Looks at the files of the configuration now, and takes over what they say. */
   look(): Promise<Standing>
+  /** Whether an agent, or a worker, may be acted on as it is written, also where that is not in force yet. */
+  isWritten(agent: string): boolean
 }
 
 /** Never throws for what a request says: a fault is an answer. */
@@ -63,7 +65,10 @@ export async function serveApi(
   response.once('close', () => gone.abort())
   const { pathname, searchParams: query } = new URL(request.url ?? '/', 'http://localhost')
   try {
-    if (request.method === 'GET' && pathname === '/api/events') return host.feed.serve(request, response)
+    if (request.method === 'GET' && pathname === '/api/events') {
+      checkParameters('GET /api/events', query)
+      return host.feed.serve(request, response)
+    }
     const body = request.method === 'POST' ? await readBody(request, response) : NO_BODY
     if (body === undefined) return
     const asked: Asked = { hub, host, query, body, signal: gone.signal }

@@ -104,6 +104,9 @@ export class Gateway {
   /** Looks at the files of its configuration now; until somebody follows them for it, none are. */
   look: () => Promise<Standing> = async () => ({ files: [], refused: [], untrusted: [] })
 
+  /** Whether an agent is in what is written, where that is not in force yet. */
+  isWritten: (agent: string) => boolean = () => false
+
   /** Takes over tokens, limits and hosts of a configuration, before it is followed; a fault leaves the old ones. */
   update(active: Snapshot): void {
     const known = this.#known(active)

@@ -9,6 +9,8 @@ import { EventSink } from './event-sink.ts'
 export abstract class Reply {
   /** Of the request that it answers, once that was read. */
   requestId: Id | undefined = undefined
+  /** How it answers where several requests share it and nobody waits for the rest any more. */
+  answerAll: ((why: ProtocolError) => void) | undefined = undefined
   /** Whether it only tells what happens, and says by itself that nothing follows. */
   endsItself = false
   abstract get ended(): boolean
@@ -34,7 +36,8 @@ export abstract class Reply {
 
   /** The answer to somebody who is sent away in the middle; whatever would follow is for nobody. */
   sendAway(why: ProtocolError): void {
-    if (this.requestId !== undefined && !this.endsItself) this.error(this.requestId, why)
+    if (this.answerAll) this.answerAll(why)
+    else if (this.requestId !== undefined && !this.endsItself) this.error(this.requestId, why)
   }
 
   /** Nothing new is begun here; another may be there in so many seconds. */

@@ -3,6 +3,7 @@
 import { messagesIn } from '../wire/batch.ts'
 import { ERROR } from '../wire/era.ts'
 import { isJson } from '../wire/is-json.ts'
+import { type ProtocolError, readMessage } from '../wire/message.ts'
 import type { Share } from './limits.ts'
 import type { McpEndpoint } from './mcp.ts'
 import { tooMuchError } from './refuse.ts'
@@ -35,16 +36,14 @@ export async function several(
     return reply.error(null, tooMuchError('GATEWAY_LIMIT', tooMuch), 429)
   }
   const gathered: Buffer[] = []
-  await inTurn(bodies, share, (body) =>
-    endpoint.handle({
-      ...incoming,
-      body,
-      reply: new GatheredReply(reply, (answer) => gathered.push(answer)),
-    }),
-  )
+  const parts = bodies.map((body) => ({ body, reply: new GatheredReply(reply, (it) => gathered.push(it)) }))
+  reply.answerAll = (why) => {
+    for (const part of parts) part.reply.refuse(part.body, why)
+    if (gathered.length > 0) reply.send(listed(gathered))
+  }
+  await inTurn(parts, share, (part) => endpoint.handle({ ...incoming, ...part }))
   if (gathered.length === 0) return reply.accepted()
-  const pieces = gathered.flatMap((answer, index) => [Buffer.from(index === 0 ? '[' : ','), answer])
-  reply.send([...pieces, Buffer.from(']')])
+  reply.send(listed(gathered))
 }
 
 // --- internal ---
@@ -55,17 +54,17 @@ type Incoming = Parameters<McpEndpoint['handle']>[0]
 const MOST_MESSAGES = 100
 
 /** As many side by side as the agent may have requests under way, of which the list is one; the others in their turn. */
-async function inTurn(
-  bodies: readonly Buffer[],
+async function inTurn<T>(
+  parts: readonly T[],
   share: Share | undefined,
-  handle: (body: Buffer) => Promise<void>,
+  handle: (part: T) => Promise<void>,
 ): Promise<void> {
-  const waiting = bodies.values()
+  const waiting = parts.values()
   const work = async () => {
-    for (const body of waiting) await handle(body)
+    for (const part of waiting) await handle(part)
   }
   const working = [work()]
-  while (working.length < bodies.length && (share?.another() ?? true))
+  while (working.length < parts.length && (share?.another() ?? true))
     working.push(work().finally(() => share?.leave(false)))
   await Promise.all(working)
 }
@@ -103,4 +102,17 @@ class GatheredReply extends Reply {
   accepted(): void {
     this.ended = true
   }
+
+  /** Where it has no answer yet, and wants one. */
+  refuse(body: Buffer, why: ProtocolError): void {
+    const message = this.ended ? undefined : readMessage(body)
+    if (message?.kind === 'request') this.error(message.id, why)
+  }
+}
+
+function listed(answers: readonly Buffer[]): Buffer[] {
+  return [
+    ...answers.flatMap((answer, index) => [Buffer.from(index === 0 ? '[' : ','), answer]),
+    Buffer.from(']'),
+  ]
 }

@@ -25,8 +25,8 @@ export async function makeToken(
   agent: string,
   { life, replace = false }: { readonly life?: number | undefined; readonly replace?: boolean },
 ): Promise<NewToken> {
-  if (life !== undefined && !(life >= 1 && life <= LONGEST_LIFE))
-    throw new Fault('USAGE', 'the life of a token is a number of milliseconds', {
+  if (life !== undefined && !(Number.isInteger(life) && life >= 1 && life <= LONGEST_LIFE))
+    throw new Fault('USAGE', 'the life of a token is a whole number of milliseconds', {
       hint: 'a thousand years at most; one that is to live longer needs no end',
     })
   const token = PREFIX + randomBytes(32).toString('base64url')

@@ -173,15 +173,28 @@ test('[C11][B1] a client on a line is told that its token is over', async () => 
       .filter(Boolean)
       .map((line) => JSON.parse(line))
   const params = { name: 'mcp__own__hang', arguments: {} }
-  for (const message of [INITIALIZE, INITIALIZED, { jsonrpc: '2.0', id: 2, method: 'tools/call', params }])
+  const hang = (id: number) => ({ jsonrpc: '2.0', id, method: 'tools/call', params })
+  for (const message of [
+    INITIALIZE,
+    INITIALIZED,
+    hang(2),
+    [hang(3), { ...hang(4), method: 'ping' }, hang(5)],
+  ])
     child.stdin?.write(`${JSON.stringify(message)}\n`)
-  await until(() => told('tools/call').length === 1)
+  await until(() => told('tools/call').length === 3)
   expect((await sandbox.run(['agents', 'token', 'ada', '--revoke'])).code).toBe(0)
   const answer = await until(() => messages().find(({ id }) => id === 2))
   expect(answer.error).toEqual(OVER)
+  // Also each of those that came in one list, beside what was answered of it.
+  const list = await until(() => messages().find((it) => Array.isArray(it)))
+  expect(list).toEqual([
+    { jsonrpc: '2.0', id: 4, result: {} },
+    { jsonrpc: '2.0', id: 3, error: OVER },
+    { jsonrpc: '2.0', id: 5, error: OVER },
+  ])
   await until(() => child.exitCode !== null)
-  await until(() => told('notifications/cancelled').length === 1)
-  expect(await outcomes(1)).toEqual(['hang cancelled'])
+  await until(() => told('notifications/cancelled').length === 3)
+  expect(await outcomes(3)).toEqual(['hang cancelled', 'hang cancelled', 'hang cancelled'])
 })
 
 test('[C11] who waits with another token of the agent goes on', async () => {

@@ -103,6 +103,7 @@ async function serve(session: Session, { active }: Loaded, flags: Flags): Promis
     })
     const watch = await follow(session, hub, gateway, flags, telling)
     gateway.look = () => watch.look()
+    gateway.isWritten = (agent) => watch.isWritten(agent)
     announce(session, hub, gateway)
     if (!flags.quiet) table = liveTable(out, hub)
     if (!signal.aborted) void hub.servers.connectAll()
