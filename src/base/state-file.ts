@@ -18,7 +18,10 @@ export function readState<T>(file: string, parse: (value: unknown) => T, empty: 
   } catch (error) {
     if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
       return empty()
-    throw error
+    throw new Fault('STATE_REFUSED', `${file} cannot be read: ${(error as Error).message}`, {
+      hint: `see what it is, and whose: ls -ld ${file}`,
+      cause: error,
+    })
   }
   try {
     return parse(JSON.parse(text))

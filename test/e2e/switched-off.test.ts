@@ -1,6 +1,7 @@
 // What files switch off is off, whatever else is wrong with them; what they only lost for a moment is not.
 
-import { rmSync } from 'node:fs'
+import { mkdirSync, rmdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { serverCommand } from '../servers/start.ts'
 import type { Sandbox } from './cli.ts'
@@ -171,4 +172,22 @@ test('[D14][C11] what was trusted stays in force while newer content is refused,
   expect(await call(gateway)).toBe('ok')
   expect((await sandbox.run(['trust', '--revoke', '--yes'])).code).toBe(0)
   expect(await call(gateway)).toBe('401')
+})
+
+test('[D14][C11] a gateway goes on when the answers to what is trusted cannot be read, and trusts nothing meanwhile', async () => {
+  const { sandbox } = place()
+  const config = { servers: { plain }, agents: AGENTS }
+  const gateway = await up(sandbox, config)
+  expect(await call(gateway)).toBe('ok')
+  const trust = join(sandbox.home, '.local/state/busbar/trust.json')
+  const answers = sandbox.read(trust)
+  rmSync(trust)
+  mkdirSync(trust)
+  sandbox.write('team.json', JSON.stringify({ ...config, lead: 'ada' }))
+  await until(() => gateway.stderr().includes('cannot be read'))
+  expect(await call(gateway)).toBe('401')
+  rmdirSync(trust)
+  sandbox.write(trust, answers)
+  sandbox.write('team.json', JSON.stringify(config))
+  await until(async () => (await call(gateway)) === 'ok')
 })
