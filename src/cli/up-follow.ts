@@ -11,7 +11,7 @@ import type { GatewaySettings } from '../config/schema-gateway.ts'
 import type { Snapshot } from '../config/snapshot.ts'
 import { configDigest } from '../config/snapshot-digest.ts'
 import { withoutThoseOff } from '../config/switched-off.ts'
-import { type Subject, TRUST_FILE } from '../config/trust.ts'
+import { type Subject, TRUST_FILE, trustSubjects } from '../config/trust.ts'
 import { watchConfig } from '../config/watch.ts'
 import type { Standing } from '../gateway/api-types.ts'
 import type { Gateway } from '../gateway/gateway.ts'
@@ -44,6 +44,8 @@ export async function follow(
   { warn, note }: Telling,
 ): Promise<Following> {
   let patience: NodeJS.Timeout | undefined
+  /** Why the answers to what is trusted cannot be read; told once. */
+  let unread = ''
   const began = hub.snapshot.config.gateway
   let restart = ''
   /** What was taken over last, and why it was not, if so. */
@@ -52,7 +54,7 @@ export async function follow(
     | undefined
   let fault: readonly string[] = []
   /** What was trusted of what is in force when that was taken over. */
-  let accepted = session.subjects(hub.snapshot)
+  let accepted = judge(hub.snapshot)
   /** How often something was taken over, or tried to be. */
   let takes = 0
   let closed = false
@@ -67,7 +69,7 @@ export async function follow(
       consider(config.current)
     }
   })
-  const read = { snapshot: config.current, subjects: session.subjects(config.current) }
+  const read = { snapshot: config.current, subjects: judge(config.current) }
   // Somebody may have written between the reading that it started with and the watching.
   if (configDigest(effective(read.snapshot, read.subjects)) === configDigest(hub.snapshot))
     taken = { ...read, written: config.written }
@@ -90,7 +92,7 @@ export async function follow(
     },
     isWritten: (agent) =>
       fault.length > 0 &&
-      effective(config.written, session.subjects(config.written)).assignments.some(({ id }) => id === agent),
+      effective(config.written, judge(config.written)).assignments.some(({ id }) => id === agent),
     close: () => {
       closed = true
       settle()
@@ -138,9 +140,23 @@ export async function follow(
     settle()
   }
 
+  /** Answers that cannot be read are none, until they can be. */
+  function judge(snapshot: Snapshot): readonly Subject[] {
+    try {
+      const subjects = trustSubjects(snapshot)
+      unread = ''
+      return subjects
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error
+      if (unread !== error.message) warn(`${error.message}; nothing counts as trusted (${error.hint})`)
+      unread = error.message
+      return []
+    }
+  }
+
   /** While newer files are refused, what is in force is trusted as long as a person trusts the file. */
   function subjectsOf(snapshot: Snapshot): readonly Subject[] {
-    const subjects = session.subjects(snapshot)
+    const subjects = judge(snapshot)
     if (taken?.snapshot !== snapshot || config.written === snapshot) return subjects
     return stillTrusted(subjects, accepted)
   }
@@ -152,7 +168,7 @@ export async function follow(
     tell: (text: string) => void,
   ): readonly string[] {
     const { written } = config
-    const now = { snapshot: written, subjects: session.subjects(written) }
+    const now = { snapshot: written, subjects: judge(written) }
     // What was harmless while nobody trusted its file may not be so any more.
     const grave = graveProblems(snapshot)
     if (grave.length > 0) {
@@ -162,7 +178,7 @@ export async function follow(
     }
     const before = {
       snapshot: hub.snapshot,
-      subjects: stillTrusted(session.subjects(hub.snapshot), accepted),
+      subjects: stillTrusted(judge(hub.snapshot), accepted),
     }
     const kept = keepTrusted({ snapshot, subjects }, before)
     const open = subjects.filter(({ state }) => state !== 'trusted').map(({ name }) => name)
@@ -171,8 +187,7 @@ export async function follow(
       tell(`until then the settings of ${file} that you trusted last stay in force`)
     // Settings that are not trusted are not there, which does not mean that somebody changed them back.
     const isWhole = subjects.every(({ kind, state }) => kind !== 'settings' || state === 'trusted')
-    const trusted =
-      kept.files.length === 0 ? subjects : stillTrusted(session.subjects(kept.snapshot), accepted)
+    const trusted = kept.files.length === 0 ? subjects : stillTrusted(judge(kept.snapshot), accepted)
     const isAsWritten = kept.files.length === 0 && written === snapshot
     try {
       const active = effective(kept.snapshot, trusted)
