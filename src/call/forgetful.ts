@@ -60,12 +60,14 @@ export class ForgetfulApprovals implements Approvals {
     const times = of('allowed', 'used', 'denied')
       .map(({ createdAt, decidedAt }) => (decidedAt ?? createdAt) - createdAt)
       .sort((one, other) => one - other)
+    const rate = of('allowed', 'used').length / times.length
     return {
       asked: all.length,
       allowed: of('allowed', 'used').length,
       denied: of('denied').length,
       expired: of('expired').length,
       pending: of('pending').length,
+      rate: times.length === 0 ? undefined : rate,
       median: times[Math.ceil(times.length / 2) - 1],
     }
   }

@@ -1,6 +1,6 @@
 // `busbar approve watch`: questions as they come, answered with one key.
 
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises'
 import { Fault } from '../base/fault.ts'
 import type { ApprovalView } from '../call/approval-view.ts'
 import type { Answer } from '../policy/approval-answer.ts'
@@ -13,9 +13,16 @@ import { approvalLines, oneLine, shortId } from './show-approval.ts'
 
 /** Milliseconds between two looks. */
 const LOOK_EVERY = 500
+/** Of the time, looking takes no more than one part in so many. */
+const REST = 4
+/** Questions that are printed without looking up. */
+const AT_A_TIME = 100
 
 /** Until it is interrupted. Without a terminal every question is printed once, for another program to answer. */
-export async function watchApprovals(session: Session, desk: Desk): Promise<void> {
+export async function watchApprovals(
+  session: Session,
+  withDesk: (work: (desk: Desk) => Promise<void>) => Promise<void>,
+): Promise<void> {
   const { out, signal } = session
   const seen = new Set<string>()
   const release = session.hold()
@@ -23,17 +30,20 @@ export async function watchApprovals(session: Session, desk: Desk): Promise<void
   const keys = canAsk() && !out.json ? new Keys(() => process.kill(process.pid, 'SIGINT')) : undefined
   if (!out.json) out.note(keys ? 'Waiting for questions; Ctrl-C ends this.' : 'Watching; Ctrl-C ends this.')
   try {
-    while (!signal.aborted) {
-      // Looked up each time: while a person thought about one, others may have been answered elsewhere.
-      const approval = (await desk.list('pending')).find(({ id }) => !seen.has(id))
-      if (approval === undefined) {
+    let isGone = false
+    while (!signal.aborted)
+      try {
+        await withDesk(async (desk) => {
+          if (isGone) out.note('going on')
+          isGone = false
+          await look(session, desk, keys, seen)
+        })
+      } catch (error) {
+        if (signal.aborted || !(error instanceof Fault && GONE.has(error.code))) throw error
+        if (!isGone) out.note('the gateway has gone; what it asks when it is back is shown here')
+        isGone = true
         await sleep(LOOK_EVERY, undefined, { signal })
-        continue
       }
-      seen.add(approval.id)
-      if (keys) await decide(session, desk, keys, approval)
-      else show(session, approval)
-    }
   } catch (error) {
     if (!signal.aborted) throw error
   } finally {
@@ -50,6 +60,34 @@ export function watchWord(typed: string): Answer | 'view' | 'keep' | 'help' | un
 }
 
 // --- internal ---
+
+const GONE: ReadonlySet<string> = new Set(['GATEWAY_ABSENT', 'CLOSED', 'SERVER_UNREACHABLE'])
+
+async function look(session: Session, desk: Desk, keys: Keys | undefined, seen: Set<string>): Promise<void> {
+  const { signal } = session
+  while (!signal.aborted) {
+    const began = performance.now()
+    const unseen = (await desk.list('pending')).filter(({ id }) => !seen.has(id))
+    const took = performance.now() - began
+    const [first] = unseen
+    if (first === undefined) await sleep(Math.max(LOOK_EVERY, REST * took), undefined, { signal })
+    else if (keys) {
+      // Looked up for each: while a person thinks about one, others may be answered elsewhere.
+      seen.add(first.id)
+      await decide(session, desk, keys, first)
+    } else await showAll(session, unseen, seen)
+  }
+}
+
+async function showAll(session: Session, unseen: readonly ApprovalView[], seen: Set<string>): Promise<void> {
+  for (const [index, approval] of unseen.entries()) {
+    // Ctrl-C is heard between two steps.
+    if (index % AT_A_TIME === 0) await immediate()
+    if (session.signal.aborted) return
+    seen.add(approval.id)
+    show(session, approval)
+  }
+}
 
 function show({ out }: Session, approval: ApprovalView): void {
   if (out.json) out.raw(`${safeJson(JSON.stringify(approval))}\n`)

@@ -10,10 +10,11 @@ import type { Server } from '../config/schema-server.ts'
 
 /**
  * The server as it is configured, with its variables filled in. What only proves who asks may change: a new token is no new
- * server.
+ * server. `object`: which of the objects of this process it is, where it is one.
  */
-export function identityOf(server: Server | undefined, scope: Scope): string {
-  return sha256(canonical(server && filledIn(server, scope)))
+export function identityOf(server: Server | undefined, scope: Scope, object?: number): string {
+  const one = server && filledIn(server, scope)
+  return sha256(canonical(object === undefined ? one : { ...one, object }))
 }
 
 // --- internal ---

@@ -98,7 +98,8 @@ export function planServer(entry: ServerEntry, active: Snapshot, context: PlanCo
   const on = definition?.enabled !== false && active.config.enabled
   const accounts = new Accounts(entry, active, context.signingIn)
   const fetching = definition?.command !== undefined && FETCHING.test(basename(definition.command))
-  const identity = identityOf(definition, scope)
+  const object = numberOf(context.instance(name))
+  const identity = identityOf(definition, scope, object)
   const secrets = new OwnSecrets(() => {
     const resolved = resolveServer(entry, active)
     return resolved?.ok ? secretsOf(resolved.value, definition, active) : { all: [], sure: [] }
@@ -107,7 +108,7 @@ export function planServer(entry: ServerEntry, active: Snapshot, context: PlanCo
     name,
     // A file can be another by now: what is started next is, too.
     get identity() {
-      return definition?.envFile === undefined ? identity : identityOf(definition, scope)
+      return definition?.envFile === undefined ? identity : identityOf(definition, scope, object)
     },
     content: sha256(
       canonical({
@@ -116,7 +117,7 @@ export function planServer(entry: ServerEntry, active: Snapshot, context: PlanCo
         root,
         starts: active.starts.has(name),
         on,
-        object: numberOf(context.instance(name)),
+        object,
         accounts: accounts.assigned,
         secrets: secretStamps(definition, active.secrets),
       }),

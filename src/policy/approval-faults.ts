@@ -6,11 +6,12 @@ import type { Approval } from '../store/policy.ts'
 
 type Called = Pick<Approval, 'server' | 'tool'>
 
-export function pending(approval: Approval, now: number): Fault {
+/** `left`: milliseconds. */
+export function pending(approval: Approval, left: number): Fault {
   return new Fault(
     'APPROVAL_PENDING',
     `a person has to allow ${addressOf(approval)} first; the question is ${approval.id} and can be answered for ` +
-      `${leftText(approval.expiresAt - now)}: retry the very same call later`,
+      `${leftText(left)}: retry the very same call later`,
     { hint: `a person answers with: busbar approve allow ${approval.id}`, ...about(approval) },
   )
 }
@@ -34,11 +35,24 @@ export function denied(approval: Approval): Fault {
 }
 
 export function answered({ id, status }: Approval): Fault {
-  const what = status === 'pending' ? 'has expired' : `is ${status} already`
+  const isOver = status === 'pending' || status === 'expired'
+  const what = isOver ? 'has expired' : `is ${status} already`
   return new Fault('APPROVAL_UNKNOWN', `${id} ${what}`, {
     hint: 'run: busbar approve list',
     details: { approval: id, status },
   })
+}
+
+/** Somebody took the question back, or its agent or server is gone. */
+export function withdrawn(call: Called): Fault {
+  return new Fault(
+    'CALL_CANCELLED',
+    `the question about ${addressOf(call)} was taken back, so it is not made`,
+    {
+      hint: 'whoever took it back can say why; made again, it is asked about again',
+      ...(call.server === '' ? {} : { server: call.server }),
+    },
+  )
 }
 
 export function cancelled(call: Called): Fault {

@@ -161,6 +161,52 @@ test('[D11] a program may answer in the name of a person; what it leaves open st
   expect(trouble).toEqual(['an approver failed: a bug of the program'])
 })
 
+test('[D11] a handler that fails, or whose answer is none, keeps no other from answering', async () => {
+  const { desk: it, trouble } = await desk()
+  it.addApprover(() => Promise.reject(new Error('a bug of the program')))
+  it.addApprover(() => ({ decision: 'yes' }) as never)
+  it.addApprover(({ tool }) => ({ decision: tool === 'merge' ? 'allow' : 'deny' }))
+  await it.permit(CALL, NOW)
+  await expect(it.permit({ ...CALL, tool: 'close' }, NOW)).rejects.toMatchObject({ code: 'APPROVAL_DENIED' })
+  expect(trouble).toHaveLength(4)
+})
+
+test('[D11] a question that was taken back is not put again for the call that waits for it', async () => {
+  const { desk: it } = await desk()
+  const waiting = it.permit(CALL, LONG)
+  const [asked] = await until(async () => await it.list('pending'))
+  await it.withdraw(asked?.id ?? '')
+  await expect(waiting).rejects.toMatchObject({ code: 'CALL_CANCELLED', message: /was taken back/ })
+  expect(await it.list('pending')).toEqual([])
+  // Made again, it is another question.
+  await idOf(it.permit(CALL, NOW))
+})
+
+test('[D11] what is said about a tool from now on is said about calls of it that wait already', async () => {
+  const { desk: it } = await desk()
+  const others = { tool: 'close', argumentsHash: 'b' }
+  const waiting = [
+    it.permit(CALL, LONG),
+    it.permit({ ...CALL, argumentsHash: 'another' }, LONG),
+    it.permit({ ...CALL, ...others }, { wait: 0 }),
+    it.permit({ ...CALL, agent: 'cfo' }, { wait: 0 }),
+  ]
+  const results = Promise.allSettled(waiting)
+  const all = await until(async () => (await it.list('pending')).slice(0, 4), 4)
+  const first = all.find(({ argumentsHash, agent }) => argumentsHash === 'a1' && agent === 'cto')
+  await it.answer(first?.id ?? '', { decision: 'allow', remember: 'tool' }, 'ann')
+  expect((await results).map(({ status }) => status)).toEqual([
+    'fulfilled',
+    'fulfilled',
+    'rejected',
+    'rejected',
+  ])
+  expect((await it.list('pending')).map(({ tool, agent }) => [tool, agent]).sort()).toEqual([
+    ['close', CALL.agent],
+    [CALL.tool, 'cfo'],
+  ])
+})
+
 test('[D11] an approver that thinks is waited for as long as the caller gave, and its answer counts all the same', async () => {
   const { desk: it } = await desk()
   let decide: (answer: { decision: 'allow' }) => void = () => undefined
@@ -231,9 +277,9 @@ test('[D11] who asks without end is refused, and hides nobody else’s question'
   const open = await loadDriver()
   const database = open(file)
   database.exec(
-    'WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 11999) INSERT INTO approvals (id, agent, ' +
+    'WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 39999) INSERT INTO approvals (id, agent, ' +
       "server, tool, fingerprint, arguments_hash, arguments, status, created_at, expires_at) SELECT 'q-' || (100000 + i), " +
-      `'a' || (i / 1000), 'github', 'merge', 'f1', 'h' || i, '{}', 'pending', ${clock.now + 1}, ${clock.now + 60_000} FROM n`,
+      `'a' || (i / 10000), 'github', 'merge', 'f1', 'h' || i, '{}', 'pending', ${clock.now + 1}, ${clock.now + 60_000} FROM n`,
   )
   database.close()
   // Those that wait the longest are listed, and every one is found.
@@ -244,12 +290,12 @@ test('[D11] who asks without end is refused, and hides nobody else’s question'
   for (const agent of ['a3', 'a3/worker'])
     await expect(it.permit({ ...again, agent }, NOW)).rejects.toMatchObject({
       code: 'APPROVALS_FULL',
-      message: 'a3 has 1000 questions open, so nobody is asked about github/merge',
+      message: 'a3 has 10000 questions open, so nobody is asked about github/merge',
     })
   // One that is open already is not another one.
-  await idOf(it.permit({ ...CALL, agent: 'a3', argumentsHash: 'h3000' }, NOW))
+  await idOf(it.permit({ ...CALL, agent: 'a3', argumentsHash: 'h30000' }, NOW))
   await idOf(it.permit({ ...again, agent: 'a33' }, NOW))
-  await it.answer('q-103000', { decision: 'deny' }, 'ann')
+  await it.answer('q-130000', { decision: 'deny' }, 'ann')
   await idOf(it.permit({ ...again, agent: 'a3' }, NOW))
   clock.now += 70_000
   await idOf(it.permit({ ...again, agent: 'a4' }, NOW))
@@ -285,14 +331,15 @@ test('[D11] how people answered is counted', async () => {
     denied: 1,
     expired: 0,
     pending: 0,
+    rate: 2 / 3,
     median: 3000,
   })
 })
 
-async function until<T>(look: () => Promise<T[]>): Promise<T[]> {
+async function until<T>(look: () => Promise<T[]>, count = 1): Promise<T[]> {
   for (;;) {
     const found = await look()
-    if (found.length > 0) return found
+    if (found.length >= count) return found
     await new Promise((resolve) => setImmediate(resolve))
   }
 }

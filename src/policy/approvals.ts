@@ -7,7 +7,8 @@ import { uuid7 } from '../base/uuid.ts'
 import { accountOf } from '../store/energy-level.ts'
 import type { Approval, ApprovalStatistics, ApprovalStatus, Approvals } from '../store/policy.ts'
 import { type Answer, checked, ruleFor, scopeOf } from './approval-answer.ts'
-import { answered, cancelled, denied, pending, tooMany, unknown } from './approval-faults.ts'
+import { answered, cancelled, denied, pending, tooMany, unknown, withdrawn } from './approval-faults.ts'
+import { Deadlines } from './deadlines.ts'
 import type { Memories } from './memories.ts'
 import { Waiters } from './waiters.ts'
 
@@ -43,13 +44,14 @@ interface DeskOptions {
 }
 
 /** Questions that an agent and its workers may have open at a time. */
-const MOST_OPEN = 1000
+const MOST_OPEN = 10_000
 /** Questions in one list. */
 export const MOST_LISTED = 10_000
 
 export class ApprovalDesk {
   readonly #options: DeskOptions
   readonly #now: () => number
+  readonly #deadlines: Deadlines
   readonly #approvers = new Set<Approver>()
   readonly #waiters: Waiters
   /** Questions that are being looked for or put, so that calls that come together put one. */
@@ -60,6 +62,7 @@ export class ApprovalDesk {
   constructor(options: DeskOptions) {
     this.#options = options
     this.#now = options.now ?? Date.now
+    this.#deadlines = new Deadlines(this.#now)
     this.#waiters = new Waiters((id) => this.#look(id))
   }
 
@@ -90,12 +93,13 @@ export class ApprovalDesk {
         case 'denied':
           throw denied(approval)
         case 'pending':
-          throw pending(approval, this.#now())
+          throw this.#pending(approval)
         case 'used':
         case 'expired':
         case 'cancelled':
-          // Expired, cancelled, or used by somebody else meanwhile.
-          if (performance.now() >= until) throw pending(await this.#asked(question), this.#now())
+          // Expired, used by somebody else meanwhile, or given up by a call of the same kind.
+          if (status === 'cancelled') await this.#refuseWithdrawn(approval)
+          if (performance.now() >= until) throw this.#pending(await this.#asked(question))
       }
     }
   }
@@ -126,7 +130,7 @@ export class ApprovalDesk {
     const { decision, remember } = checked(answer)
     const { approvals, memories } = this.#options
     const approval = await this.get(id)
-    if (approval.status !== 'pending' || approval.expiresAt <= this.#now()) throw answered(approval)
+    if (approval.status !== 'pending' || this.#deadlines.isOver(approval)) throw answered(approval)
     const status = decision === 'allow' ? 'allowed' : 'denied'
     const scope = remember && scopeOf(approval, decision, remember)
     if (!(await approvals.decide(id, 'pending', status, { at: this.#now(), by, remember: scope })))
@@ -135,14 +139,19 @@ export class ApprovalDesk {
     if (scope !== undefined) await memories.add(ruleFor(approval, decision, scope, this.#now(), by))
     const after = await this.get(id)
     this.#changed(after)
+    if (scope !== undefined) await this.#answerAlike(approval.agent, decision, by)
     return after
   }
 
-  /** Takes back a question, or an answer that was not used; what was used or denied stays as it is. */
-  async withdraw(id: string): Promise<Approval> {
+  /**
+   * Takes back a question, or an answer that was not used; what was used or denied stays as it is. Calls that wait for it are
+   * not asked about again.
+   */
+  async withdraw(id: string, by = 'owner'): Promise<Approval> {
     const approval = await this.get(id)
-    if (!(await this.#move(approval, 'pending', 'cancelled')))
-      await this.#move(approval, 'allowed', 'cancelled')
+    const decision = { at: this.#now(), by }
+    if (!(await this.#move(approval, 'pending', 'cancelled', decision)))
+      await this.#move(approval, 'allowed', 'cancelled', decision)
     return await this.get(approval.id)
   }
 
@@ -184,8 +193,28 @@ export class ApprovalDesk {
 
   /** What was allowed and not used in time opens nothing any more. The store keeps that it was allowed, for the statistics. */
   #asItStands(approval: Approval): Approval {
-    const isOver = approval.status === 'allowed' && approval.expiresAt <= this.#now()
-    return isOver ? { ...approval, status: 'expired' } : approval
+    const isOpen = approval.status === 'allowed' || approval.status === 'pending'
+    return isOpen && this.#deadlines.isOver(approval) ? { ...approval, status: 'expired' } : approval
+  }
+
+  #pending(approval: Approval): Fault {
+    return pending(approval, this.#deadlines.left(approval))
+  }
+
+  /** A question that somebody took back is not put again; one whose call was cancelled may be. */
+  async #refuseWithdrawn({ id }: Approval): Promise<void> {
+    const approval = await this.#options.approvals.get(id)
+    if (approval?.decidedBy !== undefined) throw withdrawn(approval)
+  }
+
+  /** What was said about later calls is said about those, too, that wait already. */
+  async #answerAlike(agent: string, decision: Answer['decision'], by: string): Promise<void> {
+    const { memories } = this.#options
+    const status = decision === 'allow' ? 'allowed' : 'denied'
+    for (const approval of await this.list('pending', agent)) {
+      const rule = memories.about(agent, approval.server, approval.tool, approval.identity)
+      if (rule?.decision === decision) await this.#move(approval, 'pending', status, { at: this.#now(), by })
+    }
   }
 
   #asked(question: Question): Promise<Approval> {
@@ -200,7 +229,13 @@ export class ApprovalDesk {
 
   /** The open question about a call, or a new one. */
   async #findOrAsk(question: Question): Promise<Approval> {
-    return (await this.#options.approvals.find(question, this.#now())) ?? (await this.#put(question))
+    for (;;) {
+      const found = await this.#options.approvals.find(question, this.#now())
+      if (found === undefined) return await this.#put(question)
+      // A refusal is kept as long as the clock says; what could be used is not.
+      if (found.status === 'denied' || !this.#deadlines.isOver(found)) return found
+      await this.#move(found, found.status, 'expired')
+    }
   }
 
   async #put(question: Question): Promise<Approval> {
@@ -217,6 +252,8 @@ export class ApprovalDesk {
       expiresAt: now + expiry(),
     }
     await approvals.add(approval)
+    // From here on its time runs.
+    this.#deadlines.left(approval)
     this.#options.onChange(approval)
     return approval
   }
@@ -232,7 +269,7 @@ export class ApprovalDesk {
     // An approver in this process is waited for as long as it takes, unless the caller said how long; what it leaves open
     // may be answered elsewhere.
     if (this.#ask(approval, client)) {
-      const most = Math.min(approval.expiresAt - this.#now(), end - performance.now())
+      const most = Math.min(this.#deadlines.left(approval), end - performance.now())
       heard = await this.#waiters.wait(id, Math.max(0, most), signal)
     }
     const left = until - performance.now()
@@ -261,29 +298,34 @@ export class ApprovalDesk {
   async #think(approval: Approval, client: Approver | undefined): Promise<void> {
     // Whoever asked is listening from the next step on.
     await Promise.resolve()
-    try {
-      for (const approver of client ? [client, ...this.#approvers] : this.#approvers) {
+    for (const approver of client ? [client, ...this.#approvers] : [...this.#approvers])
+      try {
         const answer = await approver(approval)
         if (answer === undefined) continue
         await this.answer(approval.id, answer, approver === client ? 'client' : 'program')
         return
+      } catch (error) {
+        if (error instanceof Fault && error.code === 'APPROVAL_UNKNOWN') return
+        // Then it is as if it had left it to the others.
+        this.#options.onTrouble(`an approver failed: ${messageOf(error)}`)
       }
-    } catch (error) {
-      if (error instanceof Fault && error.code === 'APPROVAL_UNKNOWN') return
-      this.#options.onTrouble(`an approver failed: ${messageOf(error)}`)
-    }
     this.#waiters.tell(approval.id, 'pending')
   }
 
   async #look(id: string): Promise<ApprovalStatus> {
     const approval = await this.#options.approvals.get(id)
-    if (approval === undefined) return 'expired'
-    return approval.status === 'pending' && approval.expiresAt <= this.#now() ? 'expired' : approval.status
+    return approval === undefined ? 'expired' : this.#asItStands(approval).status
   }
 
-  async #move(approval: Approval, from: ApprovalStatus, to: ApprovalStatus): Promise<boolean> {
-    const moved = await this.#options.approvals.decide(approval.id, from, to)
-    if (moved) this.#changed({ ...approval, status: to })
+  async #move(
+    approval: Approval,
+    from: ApprovalStatus,
+    to: ApprovalStatus,
+    decision?: { readonly at: number; readonly by: string },
+  ): Promise<boolean> {
+    const moved = await this.#options.approvals.decide(approval.id, from, to, decision)
+    const said = decision && { decidedAt: decision.at, decidedBy: decision.by }
+    if (moved) this.#changed({ ...approval, ...said, status: to })
     return moved
   }
 

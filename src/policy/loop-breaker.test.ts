@@ -77,4 +77,8 @@ test('a loop over many calls is one as well, and so is one whose errors name eac
   const errors = ['0b1f3c7e-5d1a-4c3f-9d6e-0a1b2c3d4e5f', 'a1b2c3d4e5f60718', '77', '9f86d081', 'c0ffee12']
   for (const id of errors) loops.note({ ...KEY, tool: 'ids' }, true, `upstream failed, request id ${id}`)
   expect(loops.check({ ...KEY, tool: 'ids' })?.code).toBe('LOOP_STOPPED')
+  // Also where the id is any letters and digits, or has no digit by chance.
+  for (const id of ['k3j9xqw', 'req_8zkq01', 'zz9PluralZ', 'qwkejrhq', 'Ab-9_xYz'])
+    loops.note({ ...KEY, tool: 'any' }, true, `upstream failed (request ${id})`)
+  expect(loops.check({ ...KEY, tool: 'any' })?.code).toBe('LOOP_STOPPED')
 })

@@ -62,7 +62,7 @@ export class LoopBreaker {
     const before = calls.get(digest)
     const said = firstLine(error)
     const pattern = said.replace(CHANGING, '#')
-    const again = before !== undefined && before.pattern === pattern && now - before.last < FORGET_MS
+    const again = before !== undefined && isAlike(before.pattern, pattern) && now - before.last < FORGET_MS
     // Behind all others: what failed longest ago is what is forgotten first.
     this.#failing.delete(name)
     calls.delete(digest)
@@ -91,7 +91,15 @@ const MOST_TOOLS = 1000
 const MOST_CALLS = 64
 const LONGEST_ERROR = 200
 /** Numbers, and the ids that many services give each request of their own. */
-const CHANGING = /\b(?=[a-z]*\d)[0-9a-f]{6,}(?:-[0-9a-f]{2,})*\b|\d+/gi
+const CHANGING = /(?<![\w-])(?=[a-z_-]*\d)[\w-]{4,}(?![\w-])|\d+/gi
+
+/** Whether two errors of the very same call say the same but for a word here and there, as ids without a number in them are. */
+function isAlike(one: string, other: string): boolean {
+  if (one === other) return true
+  const [words, others] = [one.split(' '), other.split(' ')]
+  const most = words.length < 3 ? 0 : Math.max(1, Math.floor(words.length / 4))
+  return words.length === others.length && words.filter((word, at) => word !== others[at]).length <= most
+}
 
 function toolKey({ agent, server, tool }: CallKey): string {
   return `${agent}\0${server}\0${tool}`

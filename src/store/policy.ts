@@ -90,6 +90,8 @@ export interface ApprovalStatistics {
   readonly denied: number
   readonly expired: number
   readonly pending: number
+  /** What part of those that were answered was allowed; absent where none was. */
+  readonly rate?: number | undefined
   /** Milliseconds from the question to the answer, in the middle. */
   readonly median?: number | undefined
 }

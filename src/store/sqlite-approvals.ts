@@ -120,7 +120,7 @@ export class SqliteApprovals implements Approvals {
       denied: of('denied'),
       expired: of('expired'),
       pending: of('pending'),
-      ...(middle === undefined ? {} : { median: middle.median }),
+      ...(middle === undefined ? {} : { rate: of('allowed', 'used') / answered, median: middle.median }),
     }
   }
 

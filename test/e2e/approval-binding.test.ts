@@ -1,8 +1,10 @@
 // What an answer is bound to, what is asked about, and for how long it counts.
 
+import { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { expect, test } from 'vitest'
 import { serverCommand } from '../servers/start.ts'
-import { codeOf, faultOf, ownServer, place, until, up, userFile } from './hub.ts'
+import { codeOf, faultOf, type HubServer, ownServer, place, until, up, userFile } from './hub.ts'
 
 const plain = serverCommand('plain')
 
@@ -27,6 +29,29 @@ test('[D11] a server that is another one because a variable changed is asked abo
   await same.close()
   const other = await run({ TARGET: 'production', API_TOKEN: 'two-2222' })
   expect(await codeOf(other.as('ada').call('s/go'))).toBe('APPROVAL_PENDING')
+})
+
+test('[D11] another object of this process behind the same name is another server', async () => {
+  const server = (said: string): HubServer => {
+    const instance = new Server({ name: 'pay', version: '1' }, { capabilities: { tools: {} } })
+    instance.setRequestHandler(ListToolsRequestSchema, () => ({
+      tools: [{ name: 'pay', inputSchema: { type: 'object' as const } }],
+    }))
+    instance.setRequestHandler(CallToolRequestSchema, () => ({
+      content: [{ type: 'text' as const, text: said }],
+    }))
+    return { type: 'sdk', instance: instance as never }
+  }
+  const one = server('one')
+  const hub = await place().open({ servers: { s: one }, agents: { ada: { servers: ['*'] } } })
+  const ada = hub.as('ada')
+  await ada.ready()
+  const { details } = await faultOf(ada.call('s/pay'))
+  await hub.approvals.answer(String(details?.['approval']), { decision: 'allow', remember: 'server' }, 'test')
+  expect((await ada.call('s/pay')).text).toBe('one')
+  await hub.servers.setServers({ s: server('two') })
+  await ada.ready()
+  expect(await codeOf(ada.call('s/pay'))).toBe('APPROVAL_PENDING')
 })
 
 test('[D11] a file of variables that is rewritten makes another server of the one that is started next', async () => {

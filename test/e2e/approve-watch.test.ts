@@ -1,9 +1,10 @@
 // A person at `busbar approve watch`, on a real terminal: one key answers the question on the screen, and no other.
 
+import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { serverCommand } from '../servers/start.ts'
 import { BINARY, type Sandbox } from './cli.ts'
-import { place, up } from './hub.ts'
+import { type Gateway, place, TOKEN, until, up } from './hub.ts'
 import { type Terminal, terminal } from './terminal.ts'
 
 const ENV = { TERM: 'xterm', SHELL: '/bin/sh', NO_COLOR: '1' }
@@ -137,4 +138,57 @@ test('[D11] Ctrl-C ends it at once also when questions were answered while a gat
   await shell.shows('code 130')
   expect(await shell.shows(/[0-9a-f]+(?::[0-9a-f]+){5,}/)).toBe(before)
   await shell.shows('over')
+})
+
+for (const way of ['with a gateway', 'without one'] as const)
+  test(`[D11] a program is told a thousand questions at once, and Ctrl-C ends it in the middle of them, ${way}`, async () => {
+    const { sandbox } = place()
+    const config = {
+      servers: { plain: serverCommand('plain') },
+      agents: { ada: { servers: ['*'], token: TOKEN } },
+    }
+    const first = await up(sandbox, { ...config, approvals: { wait: 0 } }, { user: true })
+    await Promise.all(
+      Array.from({ length: 1000 }, (_, index) =>
+        first.ask('plain', 'tools/call', { name: 'echo', arguments: { text: `t${index}` } }),
+      ),
+    )
+    if (way === 'without one') await first.end('SIGTERM')
+    const child = sandbox.start(['approve', 'watch', '--json'])
+    const ended = once(child, 'close')
+    let out = ''
+    child.stdout?.on('data', (data) => (out += data))
+    await until(() => out.split('\n').length > 1000)
+    child.kill('SIGINT')
+    expect(await ended).toEqual([130, null])
+    const ids = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).id)
+    expect(new Set(ids).size).toBe(1000)
+  })
+
+test('[D11] it waits for a gateway that goes away, and shows what the next one asks', async () => {
+  const { sandbox } = place()
+  const config = {
+    servers: { plain: serverCommand('plain') },
+    agents: { ada: { servers: ['*'], token: TOKEN } },
+    approvals: { wait: 0 },
+  }
+  const ask = (gateway: Gateway, text: string) =>
+    gateway.ask('plain', 'tools/call', { name: 'echo', arguments: { text } })
+  const first = await up(sandbox, config, { user: true })
+  await ask(first, 'before')
+  const child = sandbox.start(['approve', 'watch', '--json'])
+  const ended = once(child, 'close')
+  let out = ''
+  child.stdout?.on('data', (data) => (out += data))
+  await until(() => out.includes('before'))
+  await first.end('SIGTERM')
+  const second = await up(sandbox, config, { user: true })
+  await ask(second, 'after')
+  await until(() => out.includes('after'))
+  expect(out.trim().split('\n')).toHaveLength(2)
+  child.kill('SIGINT')
+  expect(await ended).toEqual([130, null])
 })

@@ -36,7 +36,8 @@ Examples:
         const { active } = await session.load({ warnings: false })
         await withDesk(session, active, async (desk) => {
           const approvals = await desk.list(all ? 'all' : 'pending', agent)
-          const isCut = approvals.length >= MOST_LISTED
+          const isCut =
+            approvals.length >= MOST_LISTED && (all || (await desk.statistics(0)).pending > approvals.length)
           if (isCut)
             session.out.warn(
               `there are more than these ${MOST_LISTED}: ${all ? 'only the latest are listed' : `${(await desk.statistics(0)).pending} wait in all, and those that wait the longest are listed`}`,
@@ -102,7 +103,7 @@ Examples:
   busbar approve watch --json | my-notifier`,
       run: async (session) => {
         const { active } = await session.load({ warnings: false })
-        await withDesk(session, active, async (desk) => await watchApprovals(session, desk))
+        await watchApprovals(session, (work) => withDesk(session, active, work))
       },
     }),
     rules: command({
@@ -131,8 +132,10 @@ async function answer(
   await withDesk(session, active, async (desk) => {
     const approval = await desk.answer(id, { decision, remember })
     const [agent, address, server] = [approval.agent, approval.address, approval.server].map(oneLine)
+    // What is remembered may be less than was asked for.
+    const kept = approval.remember
     const later =
-      remember === undefined ? '' : `, and from now on ${remember === 'tool' ? address : `all of ${server}`}`
+      kept === undefined ? '' : `, and from now on ${kept === 'tool' ? address : `all of ${server}`}`
     session.out.answer({ approval }, () =>
       decision === 'allow'
         ? `${agent} may call ${address} once with these arguments${later}.`
