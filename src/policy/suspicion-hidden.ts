@@ -25,15 +25,19 @@ export function hiddenIn(text: string): Hidden[] {
 
 /** A text as a model may read it: without what cannot be seen, and with tag characters as the letters they stand for. */
 export function plainText(text: string): string {
-  if (!UNSEEN.test(text)) return text
-  return text
+  // Letters in other shapes, such as wide or bold ones, say the same to a model.
+  const plain = ASCII.test(text) ? text : text.normalize('NFKC')
+  if (!UNSEEN.test(plain)) return plain
+  return plain
     .replace(/[\u{E0000}-\u{E007F}]+/gu, (tags) => ` ${Array.from(tags, letterOf).join('')} `)
     .replace(UNSEEN_ALL, (character) => (/^[\n\r\t]$/.test(character) ? character : ''))
 }
 
 // --- internal ---
 
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
+const ASCII = /^[\x20-\x7e\s]*$/
+/** The blank of braille, too, and what has no letter: places for private use, and halves of pairs. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}\u2800\p{Default_Ignorable_Code_Point}]/u
 const UNSEEN_ALL = new RegExp(UNSEEN.source, 'gu')
 const TAGS = /[\u{E0000}-\u{E007F}]/gu
 const BIDI = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g

@@ -120,6 +120,10 @@ const MOST = 5
 const ORDERS: readonly RegExp[] = [
   /\b(?:ignore|disregard|forget|override)\s+(?:\w+\s+){0,3}(?:previous|prior|above|earlier|other|system)\b/i,
   /\b(?:ignore|disregard|forget|override)\s+(?:\w+\s+){0,3}(?:instructions|prompts?|rules|guidelines)\b/i,
+  /\[\s{0,3}(?:system|important|critical|admin|instructions?)\s{0,3}\]/i,
+  /\byou are now\b/i,
+  /\b(?:do not|don['’]t|never)\s+let\s+(?:\w+\s+){0,3}(?:user|human|person|anyone|them)\s+(?:\w+\s+){0,2}(?:know|see|notice|find)\b/i,
+  /\bbefore\s+(?:any|every|all)\s+(?:the\s+)?(?:other\s+)?(?:tool|function)s?\b/i,
   /<\s{0,3}\/?\s{0,3}(?:important|critical|system|instructions?|secret|hidden|admin)\s{0,3}>/i,
   /\b(?:do not|don['’]t|never|without)\s+(?:\w+\s+){0,3}(?:tell|mention|inform|reveal|notify|alert|disclose)\w{0,3}\s+(?:\w+\s+){0,4}(?:user|human|person|anyone|them)\b/i,
   /\bbefore\s+(?:using|calling|invoking|running)\s+(?:this|any|other|another)\s+(?:other\s+)?(?:tool|function)s?\b/i,
@@ -176,7 +180,7 @@ interface Item {
 }
 
 /** What a model reads as said to it; a default is what it is told to send. */
-const PROSE: ReadonlySet<string> = new Set(['description', 'title', 'default'])
+const PROSE: ReadonlySet<string> = new Set(['description', 'title', 'default', 'examples', '$comment'])
 
 /** Most keys are single words, in which nothing can be said. */
 const KNOWN_KEY = /^[\w$-]{0,64}$/
