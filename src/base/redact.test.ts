@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isSureName, learnSecret, MASK, maskKeys, maskText, scrubber } from './redact.ts'
+import { isSureName, learnSecret, MASK, maskArguments, maskKeys, maskText, scrubber } from './redact.ts'
 
 test('a known secret is taken out in whatever form it comes back', () => {
   const scrub = scrubber(['p@ss word/1"', 'short'])
@@ -183,4 +183,17 @@ test.each([
   const start = performance.now()
   maskText(text + end)
   expect(performance.now() - start).toBeLessThan(1000)
+})
+
+test('[C11] long words, gaps and addresses take as long as they are, and a name is found at the end of one', () => {
+  const long = ['a', 'a1', 'a-', 'a:', 'a://b:', '"a" : ', '='].map((part) =>
+    part.repeat(400_000 / part.length),
+  )
+  for (const text of [...long, `${'a'.repeat(99)}${' '.repeat(400_000)}`]) {
+    // Read from each of its letters it would take minutes, and the test would be over.
+    maskText(text)
+    expect(maskArguments([text], () => false)).toHaveLength(1)
+  }
+  const word = `${'x'.repeat(300)}_TOKEN=abc-1234`
+  expect(maskArguments([word], () => false)).toEqual([`${'x'.repeat(300)}_TOKEN=${MASK}`])
 })

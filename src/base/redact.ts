@@ -211,9 +211,12 @@ function maskFragment(text: string): string {
 /** `"apiKey": "…"`, unless the value is a reference. */
 const MEMBER = /("([\w-]+)"\s*:\s*")(?!\$\{)(?:[^"\\]|\\.)+"/g
 
-/** `TOKEN=…`, `X-Api-Key: …`, `--header=Authorization:Bearer …`; never the `//` of an address, never a reference. */
+/**
+ * `TOKEN=…`, `X-Api-Key: …`, `--header=Authorization:Bearer …`; never the `//` of an address, never a reference. Names and gaps
+ * are bounded, or a long word would be read to its end from each of its letters.
+ */
 function maskPairs(text: string): string {
-  const names = /([A-Za-z_][\w-]*)\s*[=:]\s*(?!\/\/)/g
+  const names = /([A-Za-z_][\w-]{0,99})\s{0,99}[=:]\s*(?!\/\/)/g
   const value = /((?:Bearer|Basic|Token)\s+)?[^\s;|&<>`'"(){}$,]+/y
   let masked = ''
   let done = 0

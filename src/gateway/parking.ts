@@ -4,6 +4,7 @@
 import { keyFor } from '../base/sealed.ts'
 import { type Actor, agentOf } from '../policy/access.ts'
 import { ASKING_METHODS, META } from '../wire/era.ts'
+import { param } from '../wire/params.ts'
 import type { Asked } from './asked.ts'
 import { type Lot, ParkedCall } from './parked-call.ts'
 import type { Answered } from './pass.ts'
@@ -53,10 +54,16 @@ export class Parking implements Lot {
     this.#shortPatience = shortPatience
   }
 
-  /** The call that its client comes back to now, or a new one; undefined when it can be asked nothing. Throws when it may not. */
-  callOf(asked: Asked, server: string): ParkedCall | undefined {
+  /**
+   * The call that its client comes back to now, or a new one; undefined when it can be asked nothing. Throws when it may not.
+   * `gives`: whether its server gives states of its own, as modern ones do.
+   */
+  callOf(asked: Asked, server: string, gives: boolean): ParkedCall | undefined {
     if (!ASKING_METHODS.has(asked.message.method)) return undefined
     const returned = this.#returned(asked)
+    // With nothing in it that anybody gave out, it would be made as if it had never been asked about.
+    if (returned === undefined && !gives && param(asked.params, 'requestState') !== undefined)
+      refuse('new', 'comes back with a forged state')
     if (returned) return returned
     const askable = askableOf(asked.params.meta?.[META.capabilities])
     if (!canBeAsked(askable)) return undefined

@@ -68,7 +68,8 @@ export class Passing {
 
   /** Answers with what the server answers. Throws why it does not. */
   pass(asked: Asked, server: string, renamed: Renamed = asked): Promise<void> {
-    const call = asked.modern ? this.#parking.callOf(asked, server) : undefined
+    const gives = this.#hub.context.manager.find(server)?.agreement?.era !== 'legacy'
+    const call = asked.modern ? this.#parking.callOf(asked, server, gives) : undefined
     if (call) return this.#parkable(call, asked, server, renamed)
     return this.ask(asked, server, renamed).then((answered) => answer(asked, answered))
   }

@@ -78,7 +78,7 @@ export class Visit {
     this.agent = agent
     this.asked = request(agent, more)
     try {
-      this.call = lot.callOf(this.asked, 'own')
+      this.call = lot.callOf(this.asked, 'own', false)
       if (this.call === undefined) throw new Error('the client can be asked')
       const { call } = this
       const forward = () => (server ?? new Server()).takes(call)

@@ -95,6 +95,12 @@ test('[C11] a state that was forged, is somebody else’s, or belongs to another
     ['forged', `busbar.${later}.${signature}`, {}],
     ['cut', `busbar.${head}.${signature.slice(1)}`, {}],
     ['empty', 'busbar.', {}],
+    // A legacy server gives none of its own: with none of ours the call would be made as if nobody had been asked.
+    ['none of ours', 'forged', {}],
+    ['of another form', 'eyJhbGciOiJIUzI1NiJ9.e30.c2ln', {}],
+    ['nothing', '', {}],
+    ['no text', 7, {}],
+    ['ours behind a space', ` ${requestState}`, {}],
     ['somebody else’s', requestState, { token: OTHER }],
     ['for other arguments', requestState, { given: { note: 'two' } }],
     ['for another tool', requestState, { name: 'mcp__elicit__ask-url' }],
