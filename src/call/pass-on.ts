@@ -62,7 +62,7 @@ function pass(
   const modern = link.agreement.era === 'modern'
   return link.pass(method, (token) => paramsFor(params, request, modern, token, link), {
     name,
-    headers: modern ? headersFor(connection, name, params) : undefined,
+    headers: modern && method === 'tools/call' ? headersFor(connection, name, params) : undefined,
     signal,
     idle: stays ? undefined : timeouts.call,
     total: stays ? undefined : timeouts.total,
@@ -72,7 +72,7 @@ function pass(
   })
 }
 
-/** The headers of a modern request repeat what stands in its body. */
+/** The headers of a modern call repeat what stands in its body. */
 function headersFor(
   connection: Connection,
   name: string | undefined,

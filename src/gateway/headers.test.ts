@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ERROR, LEGACY_VERSIONS, META, MODERN_VERSION } from '../wire/era.ts'
-import { type RawParams, readParams } from '../wire/params.ts'
+import { nameIn, type RawParams, readParams } from '../wire/params.ts'
 import { checkModern, checkParamHeaders, claimsModern } from './headers.ts'
 
 const META_OK = { [META.version]: MODERN_VERSION, [META.capabilities]: {} }
@@ -41,6 +41,17 @@ for (const [what, body, headers, code] of refusals)
     const raw = 'members' in body ? (body as RawParams) : params(body)
     expect(checkModern('tools/call', 'echo', raw, { ...HEADERS, ...headers })).toMatchObject({ code })
   })
+
+test('a request about a task says which in its header, too', () => {
+  const about = params({ taskId: 't1', _meta: META_OK })
+  for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel']) {
+    const check = (header: object) =>
+      checkModern(method, nameIn(method, about), about, { ...HEADERS, 'mcp-method': method, ...header })
+    expect(check({ 'mcp-name': 't1' })).toBeUndefined()
+    for (const name of ['t2', undefined])
+      expect(check({ 'mcp-name': name })).toMatchObject({ code: ERROR.headerMismatch })
+  }
+})
 
 test('an unknown version is answered with those that are known', () => {
   const raw = params({ _meta: { ...META_OK, [META.version]: 'v999' } })

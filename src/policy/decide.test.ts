@@ -167,6 +167,7 @@ const GRID: readonly (readonly [string, string])[] = [
   ['github/#resources/read', 'aaaaaaaa.a.'],
   ['github/#tools/list', /**/ 'aaaaaaaa.a.'],
   ['github/#strange/method', 'a??aaaaa.a.'],
+  ['github/#tasks/update', 'aaaaaaaa.a.'],
   ['trusted/#resources/read', 'aaaa..aa.a.'],
   ['quiet/#strange/method', 'aaaa.aaa.a.'],
   ['=native_tool', /*    */ 'a??aaa..a..'],

@@ -66,7 +66,7 @@ export interface Step {
 
 /** Methods of the protocol that only read, or only concern the connection: they follow access to the server. */
 const READING =
-  /^#(?:(?:tools|resources|resources\/templates|prompts)\/list|resources\/(?:read|subscribe|unsubscribe)|prompts\/get|completion\/complete|server\/discover|subscriptions\/listen|logging\/setLevel|ping|tasks\/(?:get|list|result|cancel))$/
+  /^#(?:(?:tools|resources|resources\/templates|prompts)\/list|resources\/(?:read|subscribe|unsubscribe)|prompts\/get|completion\/complete|server\/discover|subscriptions\/listen|logging\/setLevel|ping|tasks\/(?:get|list|result|update|cancel))$/
 
 /** What stands in the way of a server as a whole. */
 const SERVER_RULES: ReadonlySet<string> = new Set(['enabled', 'agent', 'access', 'server'])

@@ -10,6 +10,12 @@ const cases: [string, Record<string, unknown>, string | undefined][] = [
   ['tools/call', { name: 7 }, undefined],
   ['resources/read', { name: 'no' }, undefined],
   ['tools/list', { name: 'no' }, undefined],
+  ['tasks/get', { taskId: 't1', name: 'no' }, 't1'],
+  ['tasks/update', { taskId: 't1', inputResponses: {} }, 't1'],
+  ['tasks/cancel', { taskId: 't1' }, 't1'],
+  ['tasks/get', { taskId: 1 }, undefined],
+  ['tasks/result', { taskId: 't1' }, undefined],
+  ['tasks/list', { taskId: 't1' }, undefined],
   ['resources/subscribe', { uri: 'file:///a' }, undefined],
 ]
 for (const [method, params, expected] of cases)

@@ -64,11 +64,14 @@ export interface Agreement {
   readonly instructions: string | undefined
 }
 
-/** Which parameter says what a request is about. */
-export const NAMED_BY: Readonly<Record<string, 'name' | 'uri'>> = {
+/** Which parameter says what a request is about. The last three are the Tasks extension's; it has no `tasks/result`. */
+export const NAMED_BY: Readonly<Record<string, 'name' | 'uri' | 'taskId'>> = {
   'tools/call': 'name',
   'prompts/get': 'name',
   'resources/read': 'uri',
+  'tasks/get': 'taskId',
+  'tasks/update': 'taskId',
+  'tasks/cancel': 'taskId',
 }
 
 /** The thing a request is about, which modern requests repeat in a header. */

@@ -4,7 +4,14 @@ import { HttpStream } from './http-stream.mjs'
 import { items } from './methods.mjs'
 import { CODE, claimedVersion, errorMessage, isRequest, MODERN_VERSION, RpcError } from './protocol.mjs'
 
-const NAMED = { 'tools/call': 'name', 'prompts/get': 'name', 'resources/read': 'uri' }
+const NAMED = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+  'tasks/get': 'taskId',
+  'tasks/update': 'taskId',
+  'tasks/cancel': 'taskId',
+}
 
 export class ModernHttp {
   /** @param {import('./core.mjs').Server} server @param {{sse: boolean}} options */
