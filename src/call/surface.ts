@@ -9,6 +9,7 @@ import type { ManagerEvent } from '../connect/manager.ts'
 import { pause } from '../connect/pause.ts'
 import { type Actor, agentOf } from '../policy/access.ts'
 import { pairOf } from '../registry/names.ts'
+import type { Era } from '../wire/era.ts'
 import type { ReplyMessage } from '../wire/message.ts'
 import { type Target, verdictOn } from './admit.ts'
 import type { CallContext } from './context.ts'
@@ -26,6 +27,7 @@ import {
   ownedUri,
 } from './surface-items.ts'
 import { FRESH, type ListChange, ServerLists } from './surface-lists.ts'
+import { taskCapabilities } from './surface-tasks.ts'
 import { type ToolsPage, toolsPage } from './surface-tools.ts'
 import { isForAll, type View } from './view.ts'
 
@@ -89,8 +91,8 @@ export class Surface {
     this.view = view
   }
 
-  /** What its servers said that they have, now or the last time, as far as it can be passed on. */
-  capabilities(): Record<string, object> {
+  /** What its servers said that they have, now or the last time, as far as it can be passed on to a client of that era. */
+  capabilities(era: Era): Record<string, object> {
     // Ours can change at any time, whatever servers tell.
     const all: Record<string, object> = { tools: { listChanged: true } }
     for (const [name, { method, details }] of Object.entries(CAPABILITIES))
@@ -104,15 +106,8 @@ export class Surface {
     for (const { capability } of Object.values(LISTS))
       if (all[capability] || this.#servers(CAPABILITIES[capability].method).some(isUnknown))
         all[capability] = { ...all[capability], listChanged: true }
-    const tasks = this.#servers('tasks/get').map(({ agreement }) => agreement?.capabilities['tasks'])
-    const offered = tasks.filter(isRecord).filter(({ requests }) => isRecord(requests))
-    // Of each alone, by its number; a list of all of them there is not.
-    if (offered.length > 0)
-      all['tasks'] = {
-        requests: { tools: { call: {} } },
-        ...(offered.some(({ cancel }) => cancel !== undefined) ? { cancel: {} } : {}),
-      }
-    return all
+    const agreements = this.#servers('tasks/get').map(({ agreement }) => agreement)
+    return { ...all, ...taskCapabilities(era, agreements) }
   }
 
   /** What its servers tell models of themselves, as long as that is what was accepted; first how tools are found. */

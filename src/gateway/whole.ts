@@ -6,9 +6,10 @@ import { JsonText } from '../call/argument-text.ts'
 import { spilledBytes, spilledReply } from '../call/spill-result.ts'
 import type { Surface } from '../call/surface.ts'
 import type { Listing } from '../call/surface-items.ts'
+import { offersTasks } from '../call/surface-tasks.ts'
 import { CALL_TOOL, READ_RESULT } from '../call/view.ts'
 import type { Hub } from '../hub.ts'
-import { ERROR, LEGACY_METHODS } from '../wire/era.ts'
+import { ERROR, type Era, LEGACY_METHODS } from '../wire/era.ts'
 import { idText } from '../wire/id.ts'
 import type { ReplyMessage } from '../wire/message.ts'
 import { param, type RawParams, withParam } from '../wire/params.ts'
@@ -49,7 +50,7 @@ export class Whole {
   async initialize(asked: Asked, version: string): Promise<object> {
     const surface = this.#hub.surfaces.of(asked.actor)
     await surface.settled()
-    return initializeResult(introductionOf(this.#hub.surfaces.of(asked.actor)), version)
+    return initializeResult(introductionOf(this.#hub.surfaces.of(asked.actor), 'legacy'), version)
   }
 
   // --- internal ---
@@ -133,7 +134,10 @@ export class Whole {
     switch (message.method) {
       case 'server/discover':
         await surface.settled()
-        return reply.result(message.id, discoverResult(introductionOf(this.#hub.surfaces.of(actor))))
+        return reply.result(
+          message.id,
+          discoverResult(introductionOf(this.#hub.surfaces.of(actor), 'modern')),
+        )
       case 'subscriptions/listen':
         return await this.#subscribing.listen(asked, (uri) => placeOf(surface, uri, asked))
       case 'prompts/get': {
@@ -202,7 +206,7 @@ export class Whole {
       return await this.#passing.pass(asked, server, { params, name, shown })
     }
     // Somebody else's task is as unknown as one that there never was.
-    if (/^tasks\/(?!list$)/.test(message.method) && surface.capabilities()['tasks'] !== undefined)
+    if (/^tasks\/(?!list$)/.test(message.method) && offersTasks(surface.capabilities(eraOf(asked))))
       throw unknownName('task', param(params, 'taskId'))
     notFound(asked, modern ? 404 : 200)
   }
@@ -239,9 +243,13 @@ async function placeOf(surface: Surface, uri: string, { gone }: Asked): Promise<
   return found && { ...found, shown: uri }
 }
 
-function introductionOf(surface: Surface): Introduction {
+function eraOf({ modern }: Asked): Era {
+  return modern ? 'modern' : 'legacy'
+}
+
+function introductionOf(surface: Surface, era: Era): Introduction {
   return {
-    capabilities: surface.capabilities(),
+    capabilities: surface.capabilities(era),
     serverInfo: SELF,
     instructions: surface.instructions(),
   }

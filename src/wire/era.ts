@@ -24,6 +24,9 @@ export const META = {
   subscription: 'io.modelcontextprotocol/subscriptionId',
 } as const
 
+/** Long calls as tasks that their client comes back to, as modern servers have them. */
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
+
 export const ERROR = {
   parse: -32700,
   invalidRequest: -32600,

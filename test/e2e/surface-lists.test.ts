@@ -128,7 +128,7 @@ test('no server is started only to be listed; what it has is known from before',
   expect(after.items).toHaveLength(2)
   expect(after.leftOut).toMatchObject([{ server: 'lazy' }])
   expect(hub.servers.get('lazy').state).toBe('idle')
-  expect(surface().capabilities()).toHaveProperty('prompts')
+  expect(surface().capabilities('legacy')).toHaveProperty('prompts')
   expect(await surface().resource('other://x')).toEqual({ server: 'lazy', uri: 'other://x' })
 })
 
@@ -191,7 +191,7 @@ test('[B15] who was given a list without a server that came later, or lost it, i
   hub.on((event) => {
     if (event.type === 'list-change') told.push(`${event.server} ${event.list}`)
   })
-  expect(surfaceOf(hub).capabilities()).toMatchObject({
+  expect(surfaceOf(hub).capabilities('legacy')).toMatchObject({
     prompts: { listChanged: true },
     resources: { listChanged: true },
   })

@@ -49,7 +49,7 @@ test('an empty page says why', async () => {
   expect(reason).toContain('busbar agents grant bob')
   // What it has besides tools is no answer to this question.
   expect(surfaceOf(hub).toolsPage()).toMatchObject({ reason: expect.stringContaining('one offers none') })
-  expect(surfaceOf(hub, 'bob').capabilities()).toEqual({ tools: { listChanged: true } })
+  expect(surfaceOf(hub, 'bob').capabilities('legacy')).toEqual({ tools: { listChanged: true } })
 })
 
 test('[B15] prompts of the same name are told apart and found again, in every scheme', async () => {
@@ -209,7 +209,7 @@ test('[A5] nothing is listed or found on a server that an agent may not use', as
   expect(surfaceOf(hub, 'eve').instructions()).toBeUndefined()
   await hub.servers.toggle('two', false)
   expect((await surfaceOf(hub, 'bob').resources()).items).toEqual([])
-  expect(surfaceOf(hub, 'bob').capabilities()).toEqual({ tools: { listChanged: true } })
+  expect(surfaceOf(hub, 'bob').capabilities('legacy')).toEqual({ tools: { listChanged: true } })
 })
 
 test('capabilities are those of all servers together', async () => {
@@ -219,7 +219,7 @@ test('capabilities are those of all servers together', async () => {
     }),
     two: new Scripted({ capabilities: { resources: { listChanged: true }, prompts: {}, completions: {} } }),
   })
-  expect(surface().capabilities()).toEqual({
+  expect(surface().capabilities('legacy')).toEqual({
     tools: { listChanged: true },
     resources: { subscribe: true, listChanged: true },
     // Ours can change whatever the server tells: it may come and go.

@@ -7,8 +7,9 @@ import { toNodeHandler } from '@modelcontextprotocol/node'
 import { createMcpHandler, Server } from '@modelcontextprotocol/server'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { AGENTS, type Answer, type Gateway, place, up } from './hub.ts'
-import { modern } from './wire-client.ts'
+import type { Sandbox } from './cli.ts'
+import { AGENTS, type Answer, type Gateway, ownServer, place, up } from './hub.ts'
+import { modern, WireClient } from './wire-client.ts'
 
 const TASKS = 'io.modelcontextprotocol/tasks'
 const CLIENT = { extensions: { [TASKS]: {} } }
@@ -51,13 +52,71 @@ async function official(): Promise<{ url: string; seen: IncomingHttpHeaders[] }>
   return { url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}/mcp`, seen }
 }
 
+/** Over stdio: it numbers its tasks, and begins from one in each run. */
+const COUNTING = `
+const tasks = [], asked = []
+globalThis.capabilities = { tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } }
+globalThis.seen = (method, params) => { if (method?.startsWith('tasks/')) asked.push(method) }
+globalThis.methods = {
+  'tools/call': ({ name, arguments: { value } }) => {
+    if (name === 'asked') return { content: [{ type: 'text', text: JSON.stringify(asked) }] }
+    const task = { taskId: 't' + (tasks.length + 1), status: 'working', statusMessage: value, createdAt: 'now', ttl: null }
+    tasks.push(task)
+    return { task }
+  },
+  'tasks/get': ({ taskId }) => tasks.find((one) => one.taskId === taskId),
+  'tasks/result': ({ taskId }) => ({ content: [{ type: 'text', text: tasks.find((one) => one.taskId === taskId).statusMessage }] }),
+  'tasks/cancel': ({ taskId }) => ({ ...tasks.find((one) => one.taskId === taskId), status: 'cancelled' }),
+  'tasks/list': () => ({ tasks }),
+}
+`
+const counting = (sandbox: Sandbox) => ownServer(sandbox, '{ start: 0, asked: 0 }', COUNTING)
+
+/** The same in the modern era; it tells who listens of each task that they may hear of, and notes what they wanted. */
+const TELLING = `
+const wanted = [], streams = new Map()
+let last = 0
+const tell = (id, method, params) => globalThis.say({ method, params: { ...params, _meta: { 'io.modelcontextprotocol/subscriptionId': id } } })
+const told = (taskId, status) => {
+  for (const [id, tasks] of streams) if (tasks.includes(taskId)) tell(id, 'notifications/tasks', { taskId, status })
+}
+globalThis.seen = (method, params, line) => {
+  if (method === 'notifications/cancelled') streams.delete(params.requestId)
+  if (method !== 'subscriptions/listen' || !params.notifications.taskIds) return
+  const { id } = JSON.parse(line)
+  const { taskIds } = params.notifications
+  wanted.push({ taskIds, client: params._meta['io.modelcontextprotocol/clientCapabilities'] })
+  if (process.env.SILENT) return
+  streams.set(id, taskIds)
+  tell(id, 'notifications/subscriptions/acknowledged', { notifications: { taskIds } })
+}
+globalThis.methods = {
+  'server/discover': () => ({
+    resultType: 'complete', supportedVersions: ['2026-07-28'], ttlMs: 0, cacheScope: 'private',
+    capabilities: { tools: {}, tasks: { requests: { tools: { call: {} } } }, extensions: { '${TASKS}': {}, 'com.example/own': {} } },
+  }),
+  'subscriptions/listen': () => new Promise(() => {}),
+  'tools/call': ({ name, arguments: { taskId, status } }) => {
+    const text = (value) => ({ resultType: 'complete', content: [{ type: 'text', text: JSON.stringify(value) }] })
+    if (name === 'wanted') return text(wanted)
+    if (name === 'tell') return text(told(taskId, status) ?? null)
+    return { resultType: 'task', taskId: 't' + ++last, status: 'working', createdAt: new Date().toISOString(), ttlMs: null }
+  },
+  'tasks/get': ({ taskId }) => ({ resultType: 'complete', taskId, status: 'working' }),
+}
+`
+const telling = (sandbox: Sandbox, env: Record<string, string> = {}) => ({
+  ...ownServer(sandbox, '{ start: 0, tell: 0, wanted: 0 }', TELLING),
+  env,
+})
+
 /** What a modern client that knows tasks is answered. */
 async function ask(
   gateway: Gateway,
   path: string,
   method: string,
   params: Answer,
-  more: { name?: string } = {},
+  more: { token?: string; name?: string } = {},
 ): Promise<Answer> {
   const name = params.name ?? params.taskId
   const asked = await modern(gateway, path, method, params, { name, capabilities: CLIENT, ...more })
@@ -87,5 +146,29 @@ test('[C1] a modern server over HTTP is told in the header which task a request 
       }
       expect(seen.length).toBe(before)
     }
+  }
+})
+
+test('[C1] clients of all servers as one are told of tasks in the words of their era, as far as their servers have them', async () => {
+  const { sandbox } = place()
+  const servers = { old: counting(sandbox), young: telling(sandbox) }
+  const agents = {
+    ...AGENTS,
+    elder: { servers: ['old'], token: 'elders-token' },
+    youth: { servers: ['young'], token: 'youths-token' },
+  }
+  const gateway = await up(sandbox, { servers, agents })
+  const legacy = { requests: { tools: { call: {} } }, cancel: {} }
+  for (const [token, tasks, extensions] of [
+    [AGENTS.ada.token, legacy, { [TASKS]: {} }],
+    ['elders-token', legacy, undefined],
+    ['youths-token', undefined, { [TASKS]: {} }],
+  ] as const) {
+    const discovered = (await ask(gateway, '/mcp', 'server/discover', {}, { token })).result.capabilities
+    expect([discovered.tasks, discovered.extensions]).toEqual([undefined, extensions])
+    const { welcome } = await WireClient.open(gateway, '/mcp', { token })
+    expect([welcome.capabilities.tasks, welcome.capabilities.extensions]).toEqual([tasks, undefined])
+    const unknown = await ask(gateway, '/mcp', 'tasks/get', { taskId: 'none' }, { token })
+    expect(unknown.error.code).toBe(extensions ? -32602 : -32601)
   }
 })
