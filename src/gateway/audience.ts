@@ -1,12 +1,11 @@
 // Who is told what happens at servers: sessions, and modern clients that listen. Each hears only of servers it may use.
 
-import { isRecord } from '../base/record.ts'
 import { mayReach, verdictOn } from '../call/admit.ts'
 import { type Caller, instanceKey } from '../call/own-instance.ts'
 import type { Hub, HubEvent } from '../hub.ts'
 import { type Actor, agentOf } from '../policy/access.ts'
-import { memberValue, type NotificationMessage } from '../wire/message.ts'
-import type { TaskBook } from './tasks.ts'
+import type { NotificationMessage } from '../wire/message.ts'
+import { type TaskBook, taskTold } from './tasks.ts'
 
 export type List = 'tools' | 'resources' | 'prompts'
 
@@ -133,9 +132,8 @@ export class Audience {
 
   /** How a task gets on is told to whose it is. */
   #mayHear({ caller }: Hearer, server: string, message: NotificationMessage): boolean {
-    if (!message.method.startsWith('notifications/tasks')) return true
-    const params = memberValue(message, 'params')
-    return this.#tasks.isOf(caller, server, isRecord(params) ? params['taskId'] : undefined)
+    const isOfTask = message.method.startsWith('notifications/tasks')
+    return !isOfTask || this.#tasks.isOf(caller, server, taskTold(message))
   }
 
   /** Without a name it is about tools of this process. */

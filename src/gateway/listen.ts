@@ -5,10 +5,11 @@ import { Stopper } from '../base/stop.ts'
 import type { Caller } from '../call/own-instance.ts'
 import { META } from '../wire/era.ts'
 import { type Id, idText } from '../wire/id.ts'
-import type { NotificationMessage } from '../wire/message.ts'
+import { memberValue, type NotificationMessage } from '../wire/message.ts'
 import { param } from '../wire/params.ts'
 import { type Asked, callerOf } from './asked.ts'
 import type { Hearer, List } from './audience.ts'
+import { taskIdsIn } from './tasks.ts'
 import { subscribed } from './translate.ts'
 
 interface Filter {
@@ -16,6 +17,7 @@ interface Filter {
   readonly prompts: boolean
   readonly resources: boolean
   readonly uris: readonly string[]
+  readonly tasks: readonly string[]
 }
 
 /** Hears until it is stopped; what it hears goes to the client, marked with the id of its request. */
@@ -50,8 +52,12 @@ export class Listening implements Hearer {
     return this.#filter.uris
   }
 
+  get tasks(): readonly string[] {
+    return this.#filter.tasks
+  }
+
   /** Opens the stream and says what will be heard. */
-  acknowledge(uris: readonly string[]): void {
+  acknowledge(uris: readonly string[], tasks: readonly string[]): void {
     const { tools, prompts, resources } = this.#filter
     const early = this.#early ?? []
     this.#early = undefined
@@ -62,6 +68,7 @@ export class Listening implements Hearer {
         ...(prompts ? { promptsListChanged: true } : {}),
         ...(resources ? { resourcesListChanged: true } : {}),
         ...(uris.length > 0 ? { resourceSubscriptions: uris } : {}),
+        ...(tasks.length > 0 ? { taskIds: tasks } : {}),
       },
     })
     for (const text of early) this.#asked.reply.notify(Buffer.from(text))
@@ -73,6 +80,12 @@ export class Listening implements Hearer {
 
   updated(uri: string): void {
     this.#say('notifications/resources/updated', { uri })
+  }
+
+  /** How a task gets on. */
+  told(message: NotificationMessage): void {
+    const params = memberValue(message, 'params')
+    this.#say(message.method, isRecord(params) ? params : {})
   }
 
   remark(_message: NotificationMessage): void {
@@ -108,18 +121,17 @@ export class Listening implements Hearer {
 
 function filterOf({ params }: Asked): Filter {
   const wanted = param(params, 'notifications')
-  const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions } = isRecord(
-    wanted,
-  )
-    ? wanted
-    : {}
+  const given = isRecord(wanted) ? wanted : {}
+  const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions } = given
   const uris = Array.isArray(resourceSubscriptions) ? resourceSubscriptions : []
   return {
     tools: toolsListChanged === true,
     prompts: promptsListChanged === true,
     resources: resourcesListChanged === true,
-    uris: uris.filter((uri) => typeof uri === 'string').slice(0, MOST_URIS),
+    uris: uris.filter((uri) => typeof uri === 'string').slice(0, MOST),
+    tasks: [...new Set(taskIdsIn(given))].slice(0, MOST),
   }
 }
 
-const MOST_URIS = 1000
+/** Of resources, and of tasks. */
+const MOST = 1000

@@ -6,7 +6,7 @@ import { Stopper } from '../base/stop.ts'
 import { verdictOn } from '../call/admit.ts'
 import { consent } from '../call/consent.ts'
 import { forward } from '../call/forward.ts'
-import { instanceKey } from '../call/own-instance.ts'
+import { instanceKey, instanceOf } from '../call/own-instance.ts'
 import type { Asker } from '../connect/asker.ts'
 import type { Hub } from '../hub.ts'
 import type { Actor } from '../policy/access.ts'
@@ -21,7 +21,7 @@ import { isHeard, type Levels } from './levels.ts'
 import type { ParkedCall } from './parked-call.ts'
 import type { Parking } from './parking.ts'
 import { cannotAnswer } from './questions.ts'
-import { TaskBook } from './tasks.ts'
+import { TaskBook, taskTold } from './tasks.ts'
 import { judgedPage } from './tool-page.ts'
 import { answerFor, notificationFor } from './translate.ts'
 import { step } from './translation.ts'
@@ -62,7 +62,8 @@ export class Passing {
     this.#levels = levels
     this.tasks = new TaskBook((server, caller) => {
       const connection = hub.context.manager.find(server)
-      return connection && instanceKey(connection, caller)
+      const instance = connection && instanceKey(connection, caller)
+      return { instance, run: instanceOf(connection, caller)?.agreement }
     })
   }
 
@@ -99,9 +100,10 @@ export class Passing {
       this.#streams.add(stream)
     }
     try {
-      this.tasks.check(callerOf(asked), server, method, params)
+      const caller = callerOf(asked)
+      this.tasks.check(caller, server, method, params)
       const level = modern ? params.meta?.[META.logLevel] : undefined
-      if (level !== undefined) await this.#levels.wish(server, callerOf(asked), level)
+      if (level !== undefined) await this.#levels.wish(server, caller, level)
       const { reply: answer, era: from } = await forward(
         this.#hub.context,
         { actor, surface: 'gateway', session: session?.caller.session },
@@ -109,10 +111,14 @@ export class Passing {
           server,
           era: modern ? 'modern' : 'legacy',
           method,
-          params,
+          params: stream ? this.tasks.heardBy(caller, server, params) : params,
           name,
           signal: stop,
-          onNotification: (notification) => tell(call?.asked ?? asked, notification),
+          onNotification: (notification) => {
+            // It may have become somebody's since it was asked for.
+            if (!this.tasks.isOthers(caller, server, taskTold(notification)))
+              tell(call?.asked ?? asked, notification)
+          },
           asker,
           told: modern ? undefined : session?.told,
           answers:
@@ -123,7 +129,7 @@ export class Passing {
       )
       const asks = from === 'modern' && modern && asksFirst(method, answer)
       if (asks) await this.#agreed(actor, server, answer, stop)
-      const judged = this.#judged(asked, server, answer)
+      const judged = this.#judged(asked, server, params, from, answer)
       const given = shown ? shown(judged) : judged
       return { reply: given instanceof Promise ? await given : given, era: from, asks }
     } finally {
@@ -161,16 +167,19 @@ export class Passing {
     else asked.reply.result(asked.message.id, { resultType: 'input_required', ...reached })
   }
 
-  #judged(asked: Asked, server: string, answer: ReplyMessage): ReplyMessage {
-    switch (asked.message.method) {
+  #judged(asked: Asked, server: string, params: RawParams, from: Era, answer: ReplyMessage): ReplyMessage {
+    const { method } = asked.message
+    switch (method) {
       case 'tools/list':
         return judgedPage(this.#hub, asked.actor, server, answer)
       case 'tools/call':
-        this.tasks.note(callerOf(asked), server, answer)
+        this.tasks.note(callerOf(asked), server, from, answer)
         return answer
       case 'tasks/list':
         return this.tasks.own(callerOf(asked), server, answer)
       default:
+        // While it was asked about, the server may have given its id to somebody else's.
+        this.tasks.check(callerOf(asked), server, method, params)
         return answer
     }
   }

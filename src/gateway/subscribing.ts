@@ -9,6 +9,7 @@ import type { Hearer } from './audience.ts'
 import { Listening } from './listen.ts'
 import type { Passing, Renamed } from './pass.ts'
 import type { Session } from './session.ts'
+import { TaskListening } from './task-listening.ts'
 import { answerFor } from './translate.ts'
 import type { Watches } from './watches.ts'
 
@@ -23,12 +24,14 @@ export class Subscribing {
   readonly #hub: Hub
   readonly #passing: Passing
   readonly #watches: Watches
+  readonly #taskListening: TaskListening
   readonly #listening = new Set<Listening>()
 
   constructor(hub: Hub, passing: Passing, watches: Watches) {
     this.#hub = hub
     this.#passing = passing
     this.#watches = watches
+    this.#taskListening = new TaskListening(hub, passing.tasks)
   }
 
   get hearers(): Iterable<Hearer> {
@@ -62,8 +65,12 @@ export class Subscribing {
     }
   }
 
-  /** `subscriptions/listen`, where it is not passed on. */
-  async listen(asked: Asked, placesOf: (uri: string) => Promise<Place | undefined>): Promise<void> {
+  /** `subscriptions/listen`, where it is not passed on. `keepersOf`: the servers that a task of the client's may be of. */
+  async listen(
+    asked: Asked,
+    placesOf: (uri: string) => Promise<Place | undefined>,
+    keepersOf: (task: string) => readonly string[] = () => [],
+  ): Promise<void> {
     const { session, message, reply } = asked
     const listening = new Listening(asked)
     // On a line, a client that has heard enough says so.
@@ -82,9 +89,11 @@ export class Subscribing {
           heard.push(place.shown)
         } else end()
       }
-      listening.acknowledge(heard)
+      listening.acknowledge(heard, await this.#taskListening.begin(asked, listening, keepersOf))
       await listening.over()
     } finally {
+      // Whatever was begun for it ends with it.
+      listening.stop.abort()
       if (stop) session?.finish(message.id, stop)
       this.#listening.delete(listening)
       for (const end of ends) end()

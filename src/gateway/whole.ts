@@ -2,6 +2,7 @@
 // asked by its own names.
 
 import { isRecord } from '../base/record.ts'
+import { mayReach } from '../call/admit.ts'
 import { JsonText } from '../call/argument-text.ts'
 import { spilledBytes, spilledReply } from '../call/spill-result.ts'
 import type { Surface } from '../call/surface.ts'
@@ -139,7 +140,11 @@ export class Whole {
           discoverResult(introductionOf(this.#hub.surfaces.of(actor), 'modern')),
         )
       case 'subscriptions/listen':
-        return await this.#subscribing.listen(asked, (uri) => placeOf(surface, uri, asked))
+        return await this.#subscribing.listen(
+          asked,
+          (uri) => placeOf(surface, uri, asked),
+          (task) => this.#passing.tasks.serversOf(callerOf(asked), this.#serversOf(asked), task),
+        )
       case 'prompts/get': {
         const prompt = name === undefined ? undefined : await surface.prompt(name, gone)
         if (prompt === undefined) throw unknownName('prompt', param(params, 'name'))
@@ -198,17 +203,23 @@ export class Whole {
   async #elsewhere(asked: Asked, surface: Surface): Promise<void> {
     const { message, params, name, modern } = asked
     const { tasks } = this.#passing
-    const server = message.method.startsWith('tasks/')
-      ? tasks.serverOf(callerOf(asked), this.#hub.context.manager.names, params)
-      : undefined
+    const isOfTask = message.method.startsWith('tasks/')
+    const task = isOfTask ? param(params, 'taskId') : undefined
+    const servers = this.#serversOf(asked)
+    const server = typeof task === 'string' ? tasks.serverOf(callerOf(asked), servers, task) : undefined
     if (server !== undefined) {
       const shown = (answer: ReplyMessage) => surface.shown(server, answer)
       return await this.#passing.pass(asked, server, { params, name, shown })
     }
     // Somebody else's task is as unknown as one that there never was.
-    if (/^tasks\/(?!list$)/.test(message.method) && offersTasks(surface.capabilities(eraOf(asked))))
+    if (isOfTask && message.method !== 'tasks/list' && offersTasks(surface.capabilities(eraOf(asked))))
       throw unknownName('task', param(params, 'taskId'))
     notFound(asked, modern ? 404 : 200)
+  }
+
+  #serversOf({ actor }: Asked): string[] {
+    const { context } = this.#hub
+    return context.manager.names.filter((server) => mayReach(context, actor, server))
   }
 }
 

@@ -1,4 +1,4 @@
-// Tasks that servers keep for who started them, in both eras.
+// Tasks that servers keep for who started them, in both eras: found again, told of, and nobody else's.
 
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
@@ -8,11 +8,14 @@ import { createMcpHandler, Server } from '@modelcontextprotocol/server'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import type { Sandbox } from './cli.ts'
-import { AGENTS, type Answer, type Gateway, ownServer, place, up } from './hub.ts'
+import { AGENTS, type Answer, type Gateway, ownServer, place, until, up } from './hub.ts'
+import { owner } from './owner.ts'
 import { modern, WireClient } from './wire-client.ts'
 
 const TASKS = 'io.modelcontextprotocol/tasks'
 const CLIENT = { extensions: { [TASKS]: {} } }
+const BOB = 'bobs-token'
+const TEAM = { ...AGENTS, bob: { servers: ['*'], token: BOB, approval: 'never' } }
 
 /** An HTTP server on the official SDK, which refuses a request about a task whose header does not say which. */
 async function official(): Promise<{ url: string; seen: IncomingHttpHeaders[] }> {
@@ -123,6 +126,18 @@ async function ask(
   return { status: asked.status, ...(await asked.answer()) }
 }
 
+const listen = (gateway: Gateway, path: string, taskIds: unknown, token?: string) =>
+  modern(
+    gateway,
+    path,
+    'subscriptions/listen',
+    { notifications: { taskIds } },
+    { capabilities: CLIENT, ...(token && { token }) },
+  )
+
+const start = (client: WireClient, name: string, value: string) =>
+  client.ask('tools/call', { name, arguments: { value }, task: { ttl: 1000 } })
+
 test('[C1] a modern server over HTTP is told in the header which task a request is about, and so is the gateway', async () => {
   const { url, seen } = await official()
   const gateway = await up(place().sandbox, { servers: { far: { url } }, agents: AGENTS })
@@ -171,4 +186,108 @@ test('[C1] clients of all servers as one are told of tasks in the words of their
     const unknown = await ask(gateway, '/mcp', 'tasks/get', { taskId: 'none' }, { token })
     expect(unknown.error.code).toBe(extensions ? -32602 : -32601)
   }
+})
+
+test('[C11] an id that a server gives out again after it was started anew is nobody else’s', async () => {
+  const { sandbox } = place()
+  const gateway = await up(sandbox, { servers: { one: counting(sandbox) }, agents: TEAM })
+  const ada = await WireClient.open(gateway)
+  const bob = await WireClient.open(gateway, '/mcp', { token: BOB })
+  expect((await start(ada, 'mcp__one__start', 'of ada')).result.task.taskId).toBe('t1')
+  const asOwner = owner(sandbox, gateway)
+  expect((await asOwner('POST /api/servers/one/restart')).status).toBe(200)
+  expect((await start(bob, 'mcp__one__start', 'of bob')).result.task.taskId).toBe('t1')
+  const there = {
+    ada: await WireClient.open(gateway, '/mcp/one'),
+    bob: await WireClient.open(gateway, '/mcp/one', { token: BOB }),
+  }
+  for (const client of [bob, there.bob]) {
+    expect((await client.ask('tasks/get', { taskId: 't1' })).result.statusMessage).toBe('of bob')
+    expect((await client.ask('tasks/result', { taskId: 't1' })).result.content[0].text).toBe('of bob')
+  }
+  for (const client of [ada, there.ada])
+    for (const method of ['tasks/get', 'tasks/result', 'tasks/cancel'])
+      expect((await client.ask(method, { taskId: 't1' })).error?.code).toBe(-32602)
+  const listed = async (client: WireClient) => (await client.ask('tasks/list')).result.tasks.length
+  expect([await listed(there.ada), await listed(there.bob)]).toEqual([0, 1])
+})
+
+test('[C11] where two servers gave the same id, neither is told what may be meant for the other', async () => {
+  const { sandbox } = place()
+  const servers = { one: counting(sandbox), two: counting(sandbox) }
+  const gateway = await up(sandbox, { servers, agents: TEAM })
+  const ada = await WireClient.open(gateway)
+  for (const server of ['one', 'two'])
+    expect((await start(ada, `mcp__${server}__start`, server)).result.task.taskId).toBe('t1')
+  for (const method of ['tasks/get', 'tasks/result', 'tasks/cancel'])
+    expect((await ada.ask(method, { taskId: 't1' })).error).toMatchObject({
+      code: -32602,
+      message: expect.stringMatching(/one and two both have a task "t1".*\/mcp\/one or \/mcp\/two/),
+    })
+  for (const server of ['one', 'two']) {
+    const there = await WireClient.open(gateway, `/mcp/${server}`)
+    expect(JSON.parse((await there.call('asked')).content[0].text)).toEqual([])
+    expect((await there.ask('tasks/get', { taskId: 't1' })).result.statusMessage).toBe(server)
+  }
+  // One that was started anew has forgotten its own.
+  await owner(sandbox, gateway)('POST /api/servers/one/restart')
+  expect((await ada.ask('tasks/get', { taskId: 't1' })).result.statusMessage).toBe('two')
+})
+
+test('[C11] how a task gets on is told to whose it is, at both endpoints, and to nobody else who asks for it', async () => {
+  const { sandbox } = place()
+  const gateway = await up(sandbox, { servers: { one: telling(sandbox) }, agents: TEAM })
+  const call = async (name: string, given: object = {}, token?: string) =>
+    (await ask(gateway, '/mcp/one', 'tools/call', { name, arguments: given }, token ? { token } : {})).result
+  expect((await call('start')).taskId).toBe('t1')
+  const acknowledged = async (stream: Awaited<ReturnType<typeof listen>>) =>
+    (await stream.find('notifications/subscriptions/acknowledged')).params.notifications
+  const ada = [await listen(gateway, '/mcp', ['t1', 't9']), await listen(gateway, '/mcp/one', ['t1'])]
+  for (const stream of ada) expect(await acknowledged(stream)).toEqual({ taskIds: ['t1'] })
+  const bob = [
+    await listen(gateway, '/mcp', ['t1', 't2'], BOB),
+    await listen(gateway, '/mcp/one', ['t1', 't2', ['t1']], BOB),
+  ]
+  expect(await acknowledged(bob[0] as never)).toEqual({})
+  // What there is not yet may be asked for; once it is somebody else's it is not told of.
+  expect(await acknowledged(bob[1] as never)).toEqual({ taskIds: ['t2'] })
+  expect(JSON.parse((await call('wanted')).content[0].text)).toEqual(
+    [['t1'], ['t1'], ['t2']].map((taskIds) => ({ taskIds, client: CLIENT })),
+  )
+  expect((await call('start')).taskId).toBe('t2')
+  for (const taskId of ['t1', 't2']) await call('tell', { taskId, status: 'completed' })
+  for (const stream of ada) {
+    const { params } = await stream.find('notifications/tasks')
+    expect(params).toMatchObject({ taskId: 't1', status: 'completed' })
+    expect(params._meta['io.modelcontextprotocol/subscriptionId']).toBe('m1')
+  }
+  // A task of his own, told after all of that.
+  expect((await call('start', {}, BOB)).taskId).toBe('t3')
+  const own = await listen(gateway, '/mcp', ['t3'], BOB)
+  expect(await acknowledged(own)).toEqual({ taskIds: ['t3'] })
+  await call('tell', { taskId: 't3', status: 'failed' })
+  expect((await own.find('notifications/tasks')).params).toMatchObject({ taskId: 't3', status: 'failed' })
+  for (const stream of bob) expect(stream.of('notifications/tasks')).toEqual([])
+  for (const stream of ada) expect(stream.of('notifications/tasks')).toHaveLength(1)
+})
+
+test('[C10] a server that does not say whether it tells of a task holds up nobody, and nothing is promised for it', async () => {
+  const { sandbox } = place()
+  const servers = { mute: telling(sandbox, { SILENT: 'yes' }), one: telling(sandbox) }
+  const gateway = await up(sandbox, { servers, agents: AGENTS })
+  const begin = async (server: string) => {
+    const call = { name: `mcp__${server}__start`, arguments: {} }
+    return (await ask(gateway, '/mcp', 'tools/call', call)).result.taskId
+  }
+  expect([await begin('mute'), await begin('one'), await begin('one')]).toEqual(['t1', 't1', 't2'])
+  // The first may be of either server.
+  const both = await listen(gateway, '/mcp', ['t1', 't2'])
+  const { params } = await both.find('notifications/subscriptions/acknowledged')
+  expect(params.notifications).toEqual({ taskIds: ['t2'] })
+  expect(await begin('mute')).toBe('t2')
+  expect(await begin('mute')).toBe('t3')
+  const silent = await listen(gateway, '/mcp', ['t3'])
+  expect((await silent.find('notifications/subscriptions/acknowledged')).params.notifications).toEqual({})
+  both.leave()
+  await until(() => both.ended)
 })
