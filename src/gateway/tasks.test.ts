@@ -80,7 +80,7 @@ test('[C11] an id that is no text is refused: a server may take it for one', () 
   expect(() => book.check(BOB, 'one', 'tasks/list', params({}))).not.toThrow()
 })
 
-test('[C11] a task is of the one server that has it now, and of none where two have', () => {
+test('[C11] a task is of the one server that gave it, and of none where two did', () => {
   const runs = { one: {}, two: {} }
   const book = bookOf(runs)
   const serverOf = (caller: Caller) => book.serverOf(caller, ['one', 'two'], 't1')
@@ -88,10 +88,13 @@ test('[C11] a task is of the one server that has it now, and of none where two h
   expect([serverOf(ADA), serverOf(BOB)]).toEqual(['one', undefined])
   book.note(ADA, 'two', 'legacy', started('legacy', 't1'))
   expect(() => serverOf(ADA)).toThrow('one and two both have a task "t1"')
+  // Who asks about the one that is gone is not given the other.
   runs.one = {}
-  expect(serverOf(ADA)).toBe('two')
-  runs.two = {}
+  book.note(BOB, 'one', 'legacy', started('legacy', 't1'))
   expect(() => serverOf(ADA)).toThrow('both')
+  expect([serverOf(BOB), book.isOf(ADA, 'one', 't1')]).toEqual(['one', false])
+  book.note(BOB, 'two', 'legacy', started('legacy', 't2'))
+  expect(book.serverOf(ADA, ['one', 'two'], 't2')).toBeUndefined()
 })
 
 test("[C11] nobody listens to somebody else's tasks, however the wish is written", () => {

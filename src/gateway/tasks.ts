@@ -27,11 +27,15 @@ export interface Keeper {
   readonly run: object | undefined
 }
 
+const NOBODY: ReadonlySet<string> = new Set()
+
 interface Kept {
   readonly agent: string
   readonly run: WeakRef<object> | undefined
   /** When the server says that it began. */
   readonly createdAt: unknown
+  /** Who had one of that id before. */
+  readonly former: ReadonlySet<string>
 }
 
 export class TaskBook {
@@ -63,11 +67,17 @@ export class TaskBook {
     return server
   }
 
-  /** The same of all that may be meant; those of a run that is over only where there is no other. */
+  /**
+   * The same of all that may be meant. Also those that have forgotten it: who still asks about a task that is gone must not be
+   * given another server's in its stead.
+   */
   serversOf(caller: Caller, servers: readonly string[], task: string): readonly string[] {
-    const all = servers.filter((server) => this.isOf(caller, server, task))
-    const present = all.length > 1 ? all.filter((server) => this.#isPresent(caller, server, task)) : all
-    return present.length > 0 ? present : all
+    const agent = agentOf(caller.actor)
+    const given = servers.filter((server) => {
+      const kept = this.#kept(caller, server, task)
+      return kept !== undefined && (kept.agent === agent || kept.former.has(agent))
+    })
+    return given.length > 1 ? given : given.filter((server) => this.isOf(caller, server, task))
   }
 
   isOf(caller: Caller, server: string, task: unknown): boolean {
@@ -98,14 +108,15 @@ export class TaskBook {
     const { instance, run } = this.#keeperOf(server, caller)
     const key = keyOf(server, instance, id)
     const before = this.#tasks.get(key)
-    const isSame = before?.createdAt === createdAt && isOfRun(before, run)
-    if (isSame && before?.agent !== agent) return
+    const isSame = run !== undefined && before?.run?.deref() === run && before.createdAt === createdAt
+    if (isSame && before.agent !== agent) return
     this.#tasks.delete(key)
     if (this.#tasks.size >= MOST) {
       const [oldest] = this.#tasks.keys()
       if (oldest !== undefined) this.#tasks.delete(oldest)
     }
-    this.#tasks.set(key, { agent, run: run && new WeakRef(run), createdAt })
+    const former = before === undefined ? NOBODY : new Set([...before.former, before.agent])
+    this.#tasks.set(key, { agent, run: run && new WeakRef(run), createdAt, former })
   }
 
   /** What somebody wants to hear of, without tasks that are known to be somebody else's. */
@@ -140,10 +151,6 @@ export class TaskBook {
   #kept(caller: Caller, server: string, task: string): Kept | undefined {
     return this.#tasks.get(keyOf(server, this.#keeperOf(server, caller).instance, task))
   }
-
-  #isPresent(caller: Caller, server: string, task: string): boolean {
-    return isOfRun(this.#kept(caller, server, task), this.#keeperOf(server, caller).run)
-  }
 }
 
 /** The tasks of which a client wants to hear. */
@@ -166,10 +173,6 @@ function startedTask(era: Era, result: unknown): Readonly<Record<string, unknown
   const { task, resultType } = result
   if (era === 'modern') return resultType === 'task' ? result : undefined
   return isRecord(task) ? task : undefined
-}
-
-function isOfRun(kept: Kept | undefined, run: object | undefined): boolean {
-  return run !== undefined && kept?.run?.deref() === run
 }
 
 function keyOf(server: string, instance: string | undefined, task: string): string {

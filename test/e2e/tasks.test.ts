@@ -229,9 +229,12 @@ test('[C11] where two servers gave the same id, neither is told what may be mean
     expect(JSON.parse((await there.call('asked')).content[0].text)).toEqual([])
     expect((await there.ask('tasks/get', { taskId: 't1' })).result.statusMessage).toBe(server)
   }
-  // One that was started anew has forgotten its own.
+  // Who still asks about one that is gone is not given the other.
   await owner(sandbox, gateway)('POST /api/servers/one/restart')
-  expect((await ada.ask('tasks/get', { taskId: 't1' })).result.statusMessage).toBe('two')
+  const bob = await WireClient.open(gateway, '/mcp', { token: BOB })
+  expect((await start(bob, 'mcp__one__start', 'of bob')).result.task.taskId).toBe('t1')
+  expect((await ada.ask('tasks/get', { taskId: 't1' })).error.message).toContain('both have')
+  expect((await bob.ask('tasks/get', { taskId: 't1' })).result.statusMessage).toBe('of bob')
 })
 
 test('[C11] how a task gets on is told to whose it is, at both endpoints, and to nobody else who asks for it', async () => {
