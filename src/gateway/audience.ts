@@ -5,7 +5,8 @@ import { type Caller, instanceKey } from '../call/own-instance.ts'
 import type { Hub, HubEvent } from '../hub.ts'
 import { type Actor, agentOf } from '../policy/access.ts'
 import type { NotificationMessage } from '../wire/message.ts'
-import { type TaskBook, taskTold } from './tasks.ts'
+import type { Passing } from './pass.ts'
+import { taskTold } from './tasks.ts'
 
 export type List = 'tools' | 'resources' | 'prompts'
 
@@ -25,7 +26,7 @@ const LISTS: readonly List[] = ['tools', 'resources', 'prompts']
 
 export class Audience {
   readonly #hub: Hub
-  readonly #tasks: TaskBook
+  readonly #passing: Pick<Passing, 'tasks' | 'consents'>
   readonly #everybody: () => Iterable<Hearer>
   readonly #before = new WeakMap<Hearer, Readonly<Record<List, string>>>()
   /** What will be told when the present moment is over: a server that starts says the same several times. */
@@ -33,9 +34,9 @@ export class Audience {
 
   #isOver = false
 
-  constructor(hub: Hub, tasks: TaskBook, everybody: () => Iterable<Hearer>) {
+  constructor(hub: Hub, passing: Pick<Passing, 'tasks' | 'consents'>, everybody: () => Iterable<Hearer>) {
     this.#hub = hub
-    this.#tasks = tasks
+    this.#passing = passing
     this.#everybody = everybody
   }
 
@@ -132,8 +133,9 @@ export class Audience {
 
   /** How a task gets on is told to whose it is. */
   #mayHear({ caller }: Hearer, server: string, message: NotificationMessage): boolean {
-    const isOfTask = message.method.startsWith('notifications/tasks')
-    return !isOfTask || this.#tasks.isOf(caller, server, taskTold(message))
+    const { tasks, consents } = this.#passing
+    if (!message.method.startsWith('notifications/tasks')) return true
+    return tasks.isOf(caller, server, taskTold(message)) && consents.mayTell(caller.actor, server, message)
   }
 
   /** Without a name it is about tools of this process. */

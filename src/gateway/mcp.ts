@@ -79,7 +79,7 @@ export class McpEndpoint {
     this.#passing = new Passing(hub, parking, this.#levels)
     this.#watches = new Watches(hub)
     this.#subscribing = new Subscribing(hub, this.#passing, this.#watches)
-    this.#audience = new Audience(hub, this.#passing.tasks, () => this.#hearers())
+    this.#audience = new Audience(hub, this.#passing, () => this.#hearers())
     this.#one = new OneServer(hub, this.#passing, this.#subscribing)
     this.#whole = new Whole(hub, this.#passing, this.#subscribing)
     this.#off = hub.on((event) => {

@@ -1,10 +1,8 @@
 // A request on its way to one server and its answer on the way back, with all that comes in between.
 
 import { Fault } from '../base/fault.ts'
-import { isRecord } from '../base/record.ts'
 import { Stopper } from '../base/stop.ts'
 import { verdictOn } from '../call/admit.ts'
-import { consent } from '../call/consent.ts'
 import { forward } from '../call/forward.ts'
 import { instanceKey, instanceOf } from '../call/own-instance.ts'
 import type { Asker } from '../connect/asker.ts'
@@ -12,7 +10,7 @@ import type { Hub } from '../hub.ts'
 import type { Actor } from '../policy/access.ts'
 import { asksFirst } from '../wire/asks-first.ts'
 import { ERROR, type Era, META } from '../wire/era.ts'
-import { errorOf, memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
+import { errorOf, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
 import type { RawParams } from '../wire/params.ts'
 import { type Asked, callerOf, clientOf } from './asked.ts'
 import { statusOf } from './faults.ts'
@@ -21,6 +19,7 @@ import { isHeard, type Levels } from './levels.ts'
 import type { ParkedCall } from './parked-call.ts'
 import type { Parking } from './parking.ts'
 import { cannotAnswer } from './questions.ts'
+import { SamplingConsents } from './sampling-consents.ts'
 import { TaskBook, taskTold } from './tasks.ts'
 import { judgedPage } from './tool-page.ts'
 import { answerFor, notificationFor } from './translate.ts'
@@ -53,6 +52,7 @@ export class Passing {
   readonly #hub: Hub
   readonly #streams = new Set<Stream>()
   readonly tasks: TaskBook
+  readonly consents: SamplingConsents
   readonly #parking: Parking
   readonly #levels: Levels
 
@@ -60,6 +60,7 @@ export class Passing {
     this.#hub = hub
     this.#parking = parking
     this.#levels = levels
+    this.consents = new SamplingConsents(hub)
     this.tasks = new TaskBook((server, caller) => {
       const connection = hub.context.manager.find(server)
       const instance = connection && instanceKey(connection, caller)
@@ -116,7 +117,8 @@ export class Passing {
           signal: stop,
           onNotification: (notification) => {
             // It may have become somebody's since it was asked for.
-            if (!this.tasks.isOthers(caller, server, taskTold(notification)))
+            const isOthers = this.tasks.isOthers(caller, server, taskTold(notification))
+            if (!isOthers && this.consents.mayTell(actor, server, notification))
               tell(call?.asked ?? asked, notification)
           },
           asker,
@@ -128,7 +130,8 @@ export class Passing {
         },
       )
       const asks = from === 'modern' && modern && asksFirst(method, answer)
-      if (asks) await this.#agreed(actor, server, answer, stop)
+      if (asks) await this.consents.ofAnswer(actor, server, answer, stop)
+      else if (modern && method === 'tasks/get') await this.consents.ofTask(actor, server, answer, stop)
       const judged = this.#judged(asked, server, params, from, answer)
       const given = shown ? shown(judged) : judged
       return { reply: given instanceof Promise ? await given : given, era: from, asks }
@@ -182,23 +185,6 @@ export class Passing {
         this.tasks.check(callerOf(asked), server, method, params)
         return answer
     }
-  }
-
-  /** A modern server asks for the use of a model in its answer; a person agrees before the client reads that. */
-  async #agreed(actor: Actor, server: string, answer: ReplyMessage, stop: Stopper): Promise<void> {
-    const result = memberValue(answer, 'result') as Record<string, unknown>
-    const requests = isRecord(result['inputRequests']) ? result['inputRequests'] : {}
-    const samples = Object.values(requests)
-      .filter(isRecord)
-      .filter((request) => request['method'] === 'sampling/createMessage')
-      .map((request) => request['params'] ?? {})
-    if (samples.length === 0) return
-    // All at once: an answer is good for one use, and one of several would be used up while another is waited for.
-    const text = JSON.stringify(samples.length === 1 ? samples[0] : { requests: samples })
-    const asking = { actor, surface: 'gateway' } as const
-    const consented = await consent(this.#hub.context, asking, server, text, stop)
-    // What the model says goes straight back to the server, with the next request.
-    await consented.answered(answer)
   }
 }
 

@@ -31,7 +31,7 @@ export class Subscribing {
     this.#hub = hub
     this.#passing = passing
     this.#watches = watches
-    this.#taskListening = new TaskListening(hub, passing.tasks)
+    this.#taskListening = new TaskListening(hub, passing.tasks, passing.consents)
   }
 
   get hearers(): Iterable<Hearer> {

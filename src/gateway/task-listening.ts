@@ -10,15 +10,18 @@ import type { Hub } from '../hub.ts'
 import { memberValue, type NotificationMessage } from '../wire/message.ts'
 import { type Asked, callerOf } from './asked.ts'
 import type { Listening } from './listen.ts'
+import type { SamplingConsents } from './sampling-consents.ts'
 import { type TaskBook, taskIdsIn, taskTold } from './tasks.ts'
 
 export class TaskListening {
   readonly #hub: Hub
   readonly #tasks: TaskBook
+  readonly #consents: SamplingConsents
 
-  constructor(hub: Hub, tasks: TaskBook) {
+  constructor(hub: Hub, tasks: TaskBook, consents: SamplingConsents) {
     this.#hub = hub
     this.#tasks = tasks
+    this.#consents = consents
   }
 
   /** Which of them will be heard of. Of one that may be of two servers nothing is: the client could not tell whose it hears. */
@@ -109,7 +112,8 @@ export class TaskListening {
   /** The server, or the task, may have become somebody else's since. */
   #concerns(asked: Asked, server: string, message: NotificationMessage): boolean {
     const isOwn = this.#tasks.isOf(callerOf(asked), server, taskTold(message))
-    return isOwn && mayReach(this.#hub.context, asked.actor, server)
+    if (!isOwn || !mayReach(this.#hub.context, asked.actor, server)) return false
+    return this.#consents.mayTell(asked.actor, server, message)
   }
 }
 

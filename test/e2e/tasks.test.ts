@@ -78,10 +78,10 @@ const counting = (sandbox: Sandbox) => ownServer(sandbox, '{ start: 0, asked: 0 
 /** The same in the modern era; it tells who listens of each task that they may hear of, and notes what they wanted. */
 const TELLING = `
 const wanted = [], streams = new Map()
-let last = 0
+let last = 0, asks
 const tell = (id, method, params) => globalThis.say({ method, params: { ...params, _meta: { 'io.modelcontextprotocol/subscriptionId': id } } })
 const told = (taskId, status) => {
-  for (const [id, tasks] of streams) if (tasks.includes(taskId)) tell(id, 'notifications/tasks', { taskId, status })
+  for (const [id, tasks] of streams) if (tasks.includes(taskId)) tell(id, 'notifications/tasks', { taskId, status, ...asks })
 }
 globalThis.seen = (method, params, line) => {
   if (method === 'notifications/cancelled') streams.delete(params.requestId)
@@ -102,14 +102,15 @@ globalThis.methods = {
   'tools/call': ({ name, arguments: { taskId, status } }) => {
     const text = (value) => ({ resultType: 'complete', content: [{ type: 'text', text: JSON.stringify(value) }] })
     if (name === 'wanted') return text(wanted)
+    if (name === 'sample') return text((asks = { inputRequests: { s1: { method: 'sampling/createMessage', params: { messages: [], maxTokens: 5, systemPrompt: status } } } }) && null)
     if (name === 'tell') return text(told(taskId, status) ?? null)
     return { resultType: 'task', taskId: 't' + ++last, status: 'working', createdAt: new Date().toISOString(), ttlMs: null }
   },
-  'tasks/get': ({ taskId }) => ({ resultType: 'complete', taskId, status: 'working' }),
+  'tasks/get': ({ taskId }) => ({ resultType: 'complete', taskId, status: asks ? 'input_required' : 'working', ...asks }),
 }
 `
 const telling = (sandbox: Sandbox, env: Record<string, string> = {}) => ({
-  ...ownServer(sandbox, '{ start: 0, tell: 0, wanted: 0 }', TELLING),
+  ...ownServer(sandbox, '{ start: 0, tell: 0, wanted: 0, sample: 0 }', TELLING),
   env,
 })
 
@@ -293,4 +294,34 @@ test('[C10] a server that does not say whether it tells of a task holds up nobod
   expect((await silent.find('notifications/subscriptions/acknowledged')).params.notifications).toEqual({})
   both.leave()
   await until(() => both.ended)
+})
+
+test('[C13][D11] the use of a model that a task asks for is agreed to by a person before the client hears of it, once', async () => {
+  const { sandbox } = place()
+  const one = { ...telling(sandbox), approval: { start: 'allow', tell: 'allow', sample: 'allow' } }
+  const agents = { ada: { ...AGENTS.ada, approval: 'always' } }
+  const gateway = await up(sandbox, { servers: { one }, agents, approvals: { wait: 0 } }, { user: true })
+  const call = async (name: string, given: object = {}) =>
+    (await ask(gateway, '/mcp/one', 'tools/call', { name, arguments: given })).result
+  const look = async () => {
+    const { result, error } = await ask(gateway, '/mcp/one', 'tasks/get', { taskId: 't1' })
+    return error?.data.code ?? result.inputRequests?.s1.params.systemPrompt ?? result.status
+  }
+  expect([(await call('start')).taskId, await look()]).toEqual(['t1', 'working'])
+  const heard = [await listen(gateway, '/mcp', ['t1']), await listen(gateway, '/mcp/one', ['t1'])]
+  for (const stream of heard) await stream.find('notifications/subscriptions/acknowledged')
+  await call('sample', { status: 'first' })
+  await call('tell', { taskId: 't1', status: 'input_required' })
+  expect([await look(), await look()]).toEqual(['APPROVAL_PENDING', 'APPROVAL_PENDING'])
+  const { approvals } = (await sandbox.run(['approve', 'list', '--json'])).json
+  expect(approvals).toMatchObject([{ address: 'one/#sampling/createMessage', status: 'pending' }])
+  expect((await sandbox.run(['approve', 'allow', approvals[0].id])).code).toBe(0)
+  expect([await look(), await look()]).toEqual(['first', 'first'])
+  await call('tell', { taskId: 't1', status: 'agreed' })
+  for (const stream of heard) {
+    expect((await stream.find('notifications/tasks')).params.status).toBe('agreed')
+    expect(stream.of('notifications/tasks')).toHaveLength(1)
+  }
+  await call('sample', { status: 'second' })
+  expect(await look()).toBe('APPROVAL_PENDING')
 })
