@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sha256 } from '../base/digest.ts'
 import { Fault } from '../base/fault.ts'
 import { readOwnEntry } from '../config/clients/entry.ts'
-import type { ClientRecord } from '../config/clients/record.ts'
+import { type ClientRecord, readClientRecords } from '../config/clients/record.ts'
 import type { Snapshot } from '../config/snapshot.ts'
 import type { NewToken } from '../gateway/tokens.ts'
 import { actorOf, isUnknownAgent } from '../policy/access.ts'
@@ -54,7 +54,12 @@ export async function revokeOld(
   const token = readOwnEntry(entry)?.token
   const ids = new Map<string, string>()
   // Without a record, the token itself tells by which id it is kept.
-  if (token !== undefined) ids.set(sha256(token).slice(0, ID_LENGTH), record?.agent ?? agent)
+  if (token !== undefined) {
+    const id = sha256(token).slice(0, ID_LENGTH)
+    // The file may have another name since, or be another one.
+    const other = readClientRecords(active.places).find(({ tokenId }) => tokenId === id)
+    ids.set(id, record?.agent ?? other?.agent ?? agent)
+  }
   if (record !== undefined) ids.set(record.tokenId, record.agent)
   let revoked = 0
   for (const [id, whose] of ids)

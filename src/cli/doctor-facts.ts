@@ -32,6 +32,8 @@ interface AgentFact {
   readonly served?: boolean
   /** How many it may use; unknown while everything is off. */
   readonly servers?: number
+  /** One of them. */
+  readonly first?: string
   readonly token: boolean
   /** All its tools are listed, however many they are. */
   readonly full: boolean
@@ -165,6 +167,8 @@ async function told(
       follows && definition.enabled && untrusted === undefined
         ? await ask<{ tools: unknown[]; reason?: string }>(`/api/tools?agent=${encodeURIComponent(name)}`)
         : undefined
+    const allowed = assignments.find((it) => it.id === name)?.servers ?? []
+    const [first] = allowed
     agents.push({
       name,
       enabled: definition.enabled,
@@ -174,7 +178,8 @@ async function told(
         : {}),
       full: definition.surface === 'full',
       token: ledger === undefined || own !== undefined || made.some(({ state }) => state === 'active'),
-      ...(config.enabled ? { servers: assignments.find((it) => it.id === name)?.servers.length ?? 0 } : {}),
+      ...(config.enabled ? { servers: allowed.length } : {}),
+      ...(first === undefined ? {} : { first }),
       ...(listed === undefined ? {} : { tools: listed.tools.length }),
       ...(listed?.reason === undefined ? {} : { reason: listed.reason }),
     })

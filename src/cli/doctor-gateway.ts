@@ -165,7 +165,7 @@ function checkServers({ servers }: GatewayFacts): ClientFinding[] {
 function checkAgents({ agents, running, clients }: GatewayFacts): ClientFinding[] {
   return agents
     .filter(({ enabled }) => enabled)
-    .flatMap(({ name, servers, token, full, tools, reason, untrusted, served }) => {
+    .flatMap(({ name, servers, first, token, full, tools, reason, untrusted, served }) => {
       if (untrusted !== undefined) {
         const message = served
           ? `${name} stands in ${untrusted}, ${SERVED}`
@@ -189,7 +189,13 @@ function checkAgents({ agents, running, clients }: GatewayFacts): ClientFinding[
           ),
         )
       else if (tools === 0)
-        found.push(warning('agent-tools', reason ?? `${name} sees no tools`, `busbar explain ${word} SERVER`))
+        found.push(
+          warning(
+            'agent-tools',
+            reason ?? `${name} sees no tools`,
+            `busbar explain ${word} ${shellWord(first ?? 'SERVER')}`,
+          ),
+        )
       const client = clients.find((it) => it.agent === name)
       if (full && tools !== undefined && tools > MANY_TOOLS && client !== undefined)
         found.push(

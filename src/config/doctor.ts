@@ -83,7 +83,11 @@ function checkState(snapshot: Snapshot): Finding[] {
   const unsafe = [state, join(state, TRUST_FILE)].flatMap((file): Finding[] => {
     const reason = unsafeReason(file)
     if (reason === undefined) return []
-    const fix = `see who wrote it; then delete it, and accept again what you trust: rm -r ${file}`
+    // In the folder is all that is kept: tokens, records, what undoes an edit.
+    const fix =
+      file === state
+        ? `make it yours alone: chmod 700 ${file} (and chown it, if it is somebody else's); see who wrote there`
+        : `see who wrote it; then delete it, and accept again what you trust: rm ${file}`
     return [{ severity: 'error', check: 'state', message: `${file} ${reason}`, fix }]
   })
   if (unsafe.length > 0) return unsafe

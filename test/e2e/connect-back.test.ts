@@ -1,6 +1,6 @@
 // `busbar connect CLIENT --undo` after somebody else's hand was in the file: nothing of theirs is lost, and what is said holds.
 
-import { appendFileSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { serverCommand } from '../servers/start.ts'
@@ -94,6 +94,15 @@ test('[C11] comments behind our entry in TOML stay when it comes again and when 
   appendFileSync(file, '# last')
   await undo()
   expect(read()).toBe(`model = "x"\n${notes}# last`)
+})
+
+test('[C11] the token of a client whose file has another name by now is revoked, whoever it is of', async () => {
+  const { sandbox, file, connect, undo } = connected('opencode', '.config/opencode/opencode.json', '{}\n')
+  await connect()
+  renameSync(file, `${file}c`)
+  expect((await undo()).stdout).toContain('The token is revoked.')
+  const { stdout } = await sandbox.run(['agents', 'token', 'ada', '--list', '--json'])
+  expect(JSON.parse(stdout).tokens).toMatchObject([{ state: 'revoked' }])
 })
 
 test('[C11] doctor names the agent of a client that goes to a wrong address', async () => {
