@@ -227,3 +227,23 @@ test('a long query is searched by its beginning', () => {
   const words = 'refund payment '.repeat(50_000)
   expect(search.search(words)[0]?.id).toBe('stripe:create_refund')
 })
+
+test('whoever writes a whole name gets that tool first, whatever words it is made of', () => {
+  const document = (server: string, name: string, description: string): SearchDocument => ({
+    id: `${server}/${name}`,
+    server,
+    name,
+    description,
+  })
+  const search = new ToolSearch([
+    document('github', 'get_me', 'Who is signed in'),
+    document('github', 'me_get_all', 'Get me, get all of me, get me again'),
+    document('mail', 'get_me', 'The mailbox of who is signed in'),
+    document('mail', 'a', 'One letter'),
+  ])
+  const first = (query: string) => search.search(query)[0]?.id
+  expect(first('get_me')).toBe('github/get_me')
+  for (const query of ['mail/get_me', 'mail:get_me', 'mcp__mail__get_me', 'mail get me', 'MAIL.get-me'])
+    expect([query, first(query)]).toEqual([query, 'mail/get_me'])
+  expect(first('a')).toBe('mail/a')
+})

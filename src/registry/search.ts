@@ -25,10 +25,16 @@ export class ToolSearch {
   readonly #postings = new Map<string, Posting>()
   /** All words in order, for those that begin alike. */
   readonly #words: readonly string[]
+  /** Tools by their whole names, alone and with their server's: whoever knows one means that. */
+  readonly #names = new Map<string, number[]>()
 
   constructor(documents: Iterable<SearchDocument>) {
     for (const document of documents) {
       const index = this.#ids.push(document.id) - 1
+      for (const name of [document.name, `${document.server} ${document.name}`]) {
+        const whole = wholeName(name)
+        this.#names.set(whole, [...(this.#names.get(whole) ?? []), index])
+      }
       for (const [word, weight] of weigh(document)) {
         const posting = this.#postings.get(word)
         if (posting === undefined) this.#postings.set(word, { documents: [index], scores: [weight] })
@@ -48,13 +54,19 @@ export class ToolSearch {
     const scores = new Float64Array(this.#ids.length)
     const met = new Uint8Array(this.#ids.length)
     for (const terms of wanted) this.#score(terms, scores, met)
+    const named = this.#names.get(wholeName(query.slice(0, MAX_QUERY)).replace(/^mcp_/, '')) ?? []
+    for (const index of named) {
+      scores[index] = (scores[index] ?? 0) + NAMED
+      met[index] = wanted.length
+    }
     const best: Found[] = []
     for (let index = 0; index < scores.length; index++) {
       const sum = scores[index] ?? 0
       if (sum === 0) continue
       const id = this.#ids[index] ?? ''
       // One tool for all words is better than one that has a single word often.
-      const score = sum * (ALONE + ((1 - ALONE) * (met[index] ?? 0)) / wanted.length)
+      const part = wanted.length === 0 ? 1 : (met[index] ?? 0) / wanted.length
+      const score = sum * (ALONE + (1 - ALONE) * part)
       insert(best, { id, score }, limit)
     }
     return best
@@ -146,6 +158,16 @@ export class ToolSearch {
 }
 
 // --- internal ---
+
+/** More than any words are worth. */
+const NAMED = 1000
+
+function wholeName(name: string): string {
+  return name
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '_')
+}
 
 interface Posting {
   readonly documents: number[]
