@@ -61,14 +61,7 @@ export class Session {
   async load(say: { warnings?: boolean } = {}): Promise<Loaded> {
     const snapshot = await loadConfig(this.loadOptions)
     this.#note(snapshot)
-    let subjects = this.subjects(snapshot)
-    if (this.options.trust) {
-      await recordTrust(
-        snapshot.places,
-        subjects.filter((subject) => subject.state !== 'trusted'),
-      )
-      subjects = trustSubjects(snapshot)
-    }
+    const subjects = await this.accepted(snapshot, this.subjects(snapshot))
     for (const problem of snapshot.problems) if (problem.severity === 'warning') this.out.problem(problem)
     if (say.warnings !== false) for (const warning of missingWarnings(snapshot)) this.out.problem(warning)
     const active = effective(snapshot, subjects)
@@ -94,6 +87,16 @@ export class Session {
 
   #note({ looked }: Snapshot): void {
     this.#broken = looked.flatMap(({ file, state }) => (state === 'broken' ? [file] : []))
+  }
+
+  /** With `--trust` everything counts as trusted from now on; without it nothing changes. */
+  async accepted(snapshot: Snapshot, subjects: readonly Subject[]): Promise<readonly Subject[]> {
+    if (!this.options.trust) return subjects
+    await recordTrust(
+      snapshot.places,
+      subjects.filter((subject) => subject.state !== 'trusted'),
+    )
+    return trustSubjects(snapshot)
   }
 
   /** A trust file that cannot be relied on means that nothing is trusted; the rest goes on. */

@@ -3,6 +3,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
+import { serverCommand } from '../servers/start.ts'
 import { type Answer, BINARY, Sandbox } from './cli.ts'
 
 const COMMANDS = [
@@ -247,6 +248,19 @@ test('doctor names cause and remedy, and exits 1 when something is wrong', async
   const fixed = await sandbox.run(['doctor', '--fix', '--json'])
   expect(fixed.json.fixed.map((it: Answer) => it.check)).toEqual(['secrets'])
   expect((await sandbox.run(['doctor'])).stdout).toMatch(/1 error, \d warnings\./)
+})
+
+test('doctor --trust starts what it trusts, and what it trusted stays so', async () => {
+  const sandbox = new Sandbox()
+  const servers = { hangs: { ...serverCommand('hanging'), timeouts: { connect: '300ms' } } }
+  sandbox.write('other.yaml', JSON.stringify({ servers, agents: { x: { servers: ['hangs'] } } }))
+  const { code, json } = await sandbox.run(['doctor', '--config', 'other.yaml', '--trust', '--json'])
+  const wrong = json.findings.filter((it: Answer) => it.severity === 'error' && it.server === 'hangs')
+  expect([code, json.ok, wrong.length]).toEqual([4, false, 1])
+  const checks = json.findings.map((it: Answer) => it.check)
+  expect(checks).not.toContain('trust')
+  const { json: listed } = await sandbox.run(['list', '--config', 'other.yaml', '--json'])
+  expect(listed.servers.map((it: Answer) => it.trusted)).toEqual([true])
 })
 
 test('Ctrl-C while waiting for a lock ends at once and leaves nothing behind', async () => {

@@ -57,11 +57,13 @@ Examples:
 
 async function look(session: Session, start: boolean): Promise<StartFinding[]> {
   const snapshot = await loadConfig(session.loadOptions)
-  const subjects = session.subjects(snapshot)
-  const findings: StartFinding[] = examine(snapshot, subjects)
+  const before = session.subjects(snapshot)
+  // A state folder that is not safe is a finding; nothing can be looked up in it, nor kept or started with it.
+  const unsafe = examine(snapshot, before)
+  if (unsafe.some(({ check }) => check === 'state')) return unsafe
+  const subjects = await session.accepted(snapshot, before)
+  const findings: StartFinding[] = session.options.trust ? examine(snapshot, subjects) : unsafe
   const loaded: Loaded = { snapshot, subjects, active: effective(snapshot, subjects) }
-  // A state folder that is not safe is a finding; nothing can be looked up in it, nor started with it.
-  if (findings.some(({ check }) => check === 'state')) return findings
   const { examineSecrets } = await import('../doctor-secrets.ts')
   findings.push(...(await examineSecrets(snapshot)))
   const [{ gatherFacts }, { examineClients }, { examineGateway }] = await Promise.all([
