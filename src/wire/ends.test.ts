@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { idOfCut, type Located, locateResult, quickResult, requestIdOfCut, spliced } from './ends.ts'
 import type { Id } from './message.ts'
 import { scanObject } from './scan.ts'
-import { messageText, objectJson } from './testing.ts'
+import { jsonText, messageText, objectJson } from './testing.ts'
 
 const ways = [
   ['quickResult', quickResult],
@@ -121,6 +121,10 @@ test('[B6] finds the id of an answer of which only 4 KiB of either end are there
     (id: string, body: string) => `{"id" : ${id} ,\n"jsonrpc":"2.0","error":${body}}`,
     (id: string, body: string) => `{"result":${body},"jsonrpc":"2.0","id":${id}}`,
     (id: string, body: string) => `{"jsonrpc":"2.0","error": ${body} ,\t"id" :${id} }\r`,
+    (id: string, body: string) => `{"result":${body},"id":${id},"jsonrpc":"2.0"}`,
+    (id: string, body: string) =>
+      `{"error":${body} , "id": ${id}, "took" : -1.5e3 ,"jsonrpc": "2.0", "ok":true }`,
+    (id: string, body: string) => `{"result":"${'x'.repeat(9000)}","x":${body},"id":${id},"jsonrpc":"2.0"}`,
     (id: string, body: string) => `{"jsonrpc":"2.0","id":${id},"result":"${'x'.repeat(9000)}","a":${body}}`,
   )
   fc.assert(
@@ -131,6 +135,54 @@ test('[B6] finds the id of an answer of which only 4 KiB of either end are there
     }),
     { numRuns: 300 },
   )
+})
+
+test('[B6] takes no id from the ends that a whole answer has not, whatever stands in it', () => {
+  let taken = 0
+  const members = fc.array(
+    fc.tuple(fc.constantFrom('"id"', '"a"', '"jsonrpc"', '"k,"', '"{"', '":"', '"\\"id\\":3,"'), jsonText),
+    { maxLength: 4 },
+  )
+  const part = members.map((some) => some.map(([key, it]) => `,${key}:${it}`).join(''))
+  fc.assert(
+    fc.property(part, part, objectJson, fc.nat(600), (before, after, body, fill) => {
+      const text = `{"result":{"text":"${'x'.repeat(fill)}","in":${body}${before}}${after},"jsonrpc":"2.0"}`
+      const bytes = Buffer.from(text)
+      const id = idOfCut(bytes.subarray(0, 4096), bytes.subarray(-4096))
+      if (id === undefined) return
+      taken += 1
+      expect(id).toEqual(JSON.parse(text).id)
+    }),
+    { numRuns: 3000 },
+  )
+  expect(taken).toBeGreaterThan(20)
+})
+
+test('[B6] takes an id from a cut or broken line only where something shows that it is an answer', () => {
+  const rows: [string, Id | undefined][] = [
+    ['{"level":"info","id":5,"msg":"handled"}', undefined],
+    ['{"id":5}', undefined],
+    ['{"error":"not found","id":5}', undefined],
+    ['{"time":{"a":1},"id":5}', undefined],
+    ['{"id":5,"msg":"result","x":', undefined],
+    ['{"id":5,"result":{"a":', 5],
+    ['{"id":5,"result":"no end', 5],
+    ['{"id":5,"error":{"code":', 5],
+    ['{"id":5,"error":{}}', 5],
+    ['{"id":5,"jsonrpc":"2.0","res', 5],
+    ['{"id":5,"jsonrpc":"2', 5],
+    ['{"jsonrpc":"2.0","id":5,"re', 5],
+    ['{"x":[],"id":5,"jsonrpc":"2.0"}', 5],
+    ['{"x":[],"id":5,"method":"m","jsonrpc":"2.0"}', undefined],
+    ['{"id":5,"jsonrpc":"2.0","method":"no end', undefined],
+    ['{"result":{},"id":5,"id":6,"jsonrpc":"2.0"}', undefined],
+    ['{"result":{"a":",\\"id\\":5,\\"jsonrpc\\":\\"2.0\\"}"}}', undefined],
+    ['{"result":{},"a":"x,","b":",","id":5,"c":":","jsonrpc":"2.0"}', 5],
+  ]
+  for (const [text, id] of rows) {
+    const bytes = Buffer.from(text)
+    expect([text, idOfCut(bytes, bytes)]).toEqual([text, id])
+  }
 })
 
 const without: [string, string][] = [

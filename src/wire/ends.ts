@@ -99,12 +99,23 @@ export function spliced(bytes: Buffer, splice: Splice, id: Id): Buffer[] {
   ]
 }
 
-/** The id of an answer of which only the beginning and the end were kept. */
+/**
+ * The id of an answer of which only the beginning and the end were kept. A line of a log can have a member `id`, too: what
+ * shows nothing of an answer is none.
+ */
 export function idOfCut(head: Buffer, tail: Buffer): Id | undefined {
   const members = scanHead(head)
+  const last = flatEnd(tail)
+  const keys = [...members, ...last].map(({ key }) => key)
+  const cut = keyOfCut(members, head)
+  if (cut !== undefined) keys.push(cut)
   // A request has an id as well, but one of the other side's.
-  if (members.some(({ key }) => key === 'method' || key === 'params')) return undefined
-  const text = idTextOfCut(members, head, tail)
+  if (keys.includes('method') || keys.includes('params')) return undefined
+  const error = members.find(({ key }) => key === 'error')
+  // Logs have errors, too, but write them as text.
+  const isAnswer =
+    keys.includes('jsonrpc') || keys.includes('result') || (error && head[error.start] === BRACE)
+  const text = isAnswer ? idTextOfCut(members, head, last) : undefined
   const value: unknown = text === undefined ? undefined : JSON.parse(text)
   return typeof value === 'string' || typeof value === 'number' ? value : undefined
 }
@@ -115,7 +126,7 @@ export function requestIdOfCut(head: Buffer, tail: Buffer): Id | undefined {
   // An answer has an id as well, but one of ours; what is neither may be anything.
   if (!members.some(({ key }) => key === 'method' || key === 'params')) return undefined
   if (members.some(({ key }) => key === 'result' || key === 'error')) return undefined
-  const text = idTextOfCut(members, head, tail)
+  const text = idTextOfCut(members, head, flatEnd(tail))
   return text === undefined ? undefined : idFrom(text)
 }
 
@@ -140,15 +151,49 @@ const ENDS = 512
 const LAST_ID =
   /[,{][ \t\r\n]*"id"[ \t\r\n]*:[ \t\r\n]*("[\x20\x21\x23-\x5b\x5d-\x7e]*"|-?(?:0|[1-9]\d*))([ \t\r\n]*\}[ \t\r\n]*)$/
 
+const TEXT = String.raw`"[\x20\x21\x23-\x5b\x5d-\x7e]*"`
+const SPACE = String.raw`[ \t\r\n]*`
+const SCALAR = String.raw`(?:${TEXT}|-?\d[\d.eE+-]*|true|false|null)`
+const FLAT_END = new RegExp(
+  `[,{](${SPACE}${TEXT}${SPACE}:${SPACE}${SCALAR}${SPACE}(?:,${SPACE}${TEXT}${SPACE}:${SPACE}${SCALAR}${SPACE})*)\\}${SPACE}$`,
+)
+const FLAT = new RegExp(`"([^"]*)"${SPACE}:${SPACE}(${SCALAR})`, 'g')
+const ID = /^(?:".*"|-?(?:0|[1-9]\d*))$/
+const NEXT_KEY = /^[ \t\r\n]*[,{][ \t\r\n]*"(\w+)"[ \t\r\n]*:/
+
 /** The version as the last member, or with nothing but an id after it. */
 const VERSION_LAST =
   /,[ \t\r\n]*"jsonrpc"[ \t\r\n]*:[ \t\r\n]*"2\.0"[ \t\r\n]*(,[ \t\r\n]*"id"[ \t\r\n]*:[^,{}[\]]*)?\}[ \t\r\n]*$/
 const NESTED_LAST = /[}\]][ \t\r\n]*\}[ \t\r\n]*$/
 
-function idTextOfCut(members: readonly Member[], head: Buffer, tail: Buffer): string | undefined {
+function idTextOfCut(members: readonly Member[], head: Buffer, last: readonly Written[]): string | undefined {
   const first = members.find(({ key }) => key === 'id')
-  if (first?.end === -1) return undefined
-  return first === undefined ? idAtEnd(tail)?.text : head.toString('utf8', first.start, first.end)
+  if (first !== undefined) return first.end === -1 ? undefined : head.toString('utf8', first.start, first.end)
+  const [id, another] = last.filter(({ key }) => key === 'id')
+  // Of two nobody knows which one is meant.
+  return another === undefined && id !== undefined && ID.test(id.text) ? id.text : undefined
+}
+
+/** The key whose value is cut or broken, behind the members that are whole. */
+function keyOfCut(members: readonly Member[], head: Buffer): string | undefined {
+  const from = members.at(-1)?.end ?? 0
+  return from < 0 ? undefined : NEXT_KEY.exec(head.toString('latin1', from, from + QUICK))?.[1]
+}
+
+/** A member with its value as it is written. */
+interface Written {
+  readonly key: string
+  readonly text: string
+}
+
+/**
+ * The last members, as far back as they are scalars. No quote in them is written with an escape, so each one opens or ends a
+ * text; and as the message ends outside of one, what looks like a key here is one. As nothing but the last brace comes after
+ * them they are members of the outermost object.
+ */
+function flatEnd(bytes: Buffer): Written[] {
+  const found = FLAT_END.exec(endOf(bytes))?.[1] ?? ''
+  return [...found.matchAll(FLAT)].map(([, key = '', text = '']) => ({ key, text }))
 }
 
 function endOf(bytes: Buffer): string {

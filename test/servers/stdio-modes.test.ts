@@ -55,6 +55,17 @@ test('crash-loop exits with code 3', async () => {
   expect((await server.exit).code).toBe(3)
 })
 
+test('verbatim writes what it is told, and no answer of its own', async () => {
+  const server = startRaw('verbatim')
+  await server.answer(0)
+  server.call('write', { text: '{"id":"said","n":ID,"a":"FILL"}\nno line end', fill: 3, exit: true })
+  expect(await server.answer('said')).toEqual({ id: 'said', n: 1, a: 'xxx' })
+  expect((await server.exit).code).toBe(0)
+  await server.silent
+  expect(server.text()).toMatch(/\nno line end$/)
+  expect(server.text()).not.toContain('"id":1,')
+})
+
 test('banner speaks between its noise', async () => {
   const server = startRaw('banner')
   await server.answer(server.call('echo', { text: 'x' }))

@@ -4,7 +4,7 @@ const FILES = {
   plain: ['plain'],
   timing: ['slow', 'hanging', 'hang-call'],
   exits: ['crash-call', 'crash-loop', 'ignore-sigterm', 'wrapper', 'double-fork'],
-  pipes: ['banner', 'partial', 'stderr-flood', 'no-read', 'close-stdout', 'close-stdin'],
+  pipes: ['banner', 'verbatim', 'partial', 'stderr-flood', 'no-read', 'close-stdout', 'close-stdin'],
   discover: [
     'silent-discover',
     'exit-discover',

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { closeSync } from 'node:fs'
 import { setImmediate as turn } from 'node:timers/promises'
-import { NOTHING, text } from '../protocol.mjs'
+import { NOTHING, schema, text } from '../protocol.mjs'
 import { tool } from './parts.mjs'
 import { plain } from './plain.mjs'
 
@@ -110,8 +110,23 @@ function closeStdin() {
   return { ...base, tools: [...base.tools, close] }
 }
 
+/** Tool `write` writes what it is told to stdout, byte by byte: `ID` stands for the id of the call, `FILL` for many letters. */
+function verbatim() {
+  const base = plain()
+  const properties = { text: { type: 'string' }, fill: { type: 'integer' }, exit: { type: 'boolean' } }
+  const run = async ({ text: given, fill = 0, exit = false }, call) => {
+    const written = given.replaceAll('ID', String(call.id)).replaceAll('FILL', 'x'.repeat(fill))
+    await call.connection.channel.raw(written)
+    if (exit) process.exit(0)
+    return NOTHING
+  }
+  const write = tool('write', 'Writes to stdout; exit ends it then', run, schema(properties, ['text']))
+  return { ...base, tools: [...base.tools, write] }
+}
+
 export const modes = {
   banner,
+  verbatim,
   partial,
   'stderr-flood': stderrFlood,
   'no-read': noRead,
