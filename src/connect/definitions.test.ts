@@ -25,6 +25,13 @@ test('all pages are read, in order', async () => {
   expect(readTools(list, 'modern').tools.map(({ name }) => name)).toEqual(['a', 'b', 'c'])
 })
 
+test('an empty cursor is none', async () => {
+  const list = await listAll('files', 'tools/list', LIMIT, async () =>
+    page({ tools: [tool('a')], nextCursor: '' }),
+  )
+  expect([list.items.length, list.complaints]).toEqual([1, []])
+})
+
 test('a cursor that comes again ends the list, and that is said', async () => {
   const list = await listAll('files', 'tools/list', LIMIT, async () =>
     page({ tools: [tool('a')], nextCursor: 'same' }),

@@ -71,7 +71,8 @@ export async function listAll(
     // Not spread: a page may be longer than the stack is deep.
     for (const item of part) items.push(item)
     const next = result['nextCursor']
-    if (typeof next !== 'string') return { items, complaints: [] }
+    // Some write an empty text where there are no more.
+    if (typeof next !== 'string' || next === '') return { items, complaints: [] }
     if (seen.has(next))
       return { items, complaints: [`${method} gave the same page again: ${items.length} kept`] }
     if (page >= MAX_PAGES || items.length >= MAX_ITEMS)
