@@ -1,17 +1,19 @@
 // A small JSON file that processes share: read whole, changed under a lock, replaced in one step.
 
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Fault } from './fault.ts'
 import { withLock } from './lock.ts'
-import { prepareFolder, unsafeReason } from './places.ts'
+import { prepareFolder, unsafeReason, WRITABLE } from './places.ts'
 import { writeFileAtomic } from './write-file.ts'
 
 /** The file's data as `parse` understands it; `empty` when there is no file. */
 export function readState<T>(file: string, parse: (value: unknown) => T, empty: () => T): T {
   const reason = unsafeReason(file)
   if (reason !== undefined)
-    throw new Fault('STATE_REFUSED', `${file} ${reason}`, { hint: `check who wrote it, then delete it` })
+    throw new Fault('STATE_REFUSED', `${file} ${reason}`, {
+      hint: existsSync(file) ? 'check who wrote it, then delete it' : WRITABLE,
+    })
   let text: string
   try {
     text = readFileSync(file, 'utf8')
@@ -41,8 +43,16 @@ export async function updateState<T>(
   change: (state: T) => T,
 ): Promise<void> {
   prepareFolder(dirname(file))
-  await withLock(`${file}.lock`, () => {
-    const next = change(readState(file, parse, empty))
-    writeFileAtomic(file, `${JSON.stringify(next, null, 1)}\n`, { mode: 0o600 })
-  })
+  try {
+    await withLock(`${file}.lock`, () => {
+      const next = change(readState(file, parse, empty))
+      writeFileAtomic(file, `${JSON.stringify(next, null, 1)}\n`, { mode: 0o600 })
+    })
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error
+    throw new Fault('STATE_REFUSED', `${file} cannot be written: ${error.message}`, {
+      hint: 'make room on the disk and its folder writable for your user, or set BUSBAR_HOME to another folder',
+      cause: error,
+    })
+  }
 }

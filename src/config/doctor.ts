@@ -1,8 +1,8 @@
 // What is wrong with the configuration on this machine, each with its cause and how to mend it.
 
 import { accessSync, constants, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { unsafeReason } from '../base/places.ts'
+import { join } from 'node:path'
+import { ELSEWHERE, lookUp, unsafeReason, WRITABLE } from '../base/places.ts'
 import { isSecretName, isSecretValue, maskText } from '../base/redact.ts'
 import { findCommand } from './binary.ts'
 import { locateCommand } from './command.ts'
@@ -80,6 +80,8 @@ export function checkNode(version: string = process.versions.node): Finding {
 
 function checkState(snapshot: Snapshot): Finding[] {
   const { state } = snapshot.places
+  const found = lookUp(state)
+  if ('reason' in found) return [noState(`${state} cannot be made: ${found.reason}`, WRITABLE)]
   const unsafe = [state, join(state, TRUST_FILE)].flatMap((file): Finding[] => {
     const reason = unsafeReason(file)
     if (reason === undefined) return []
@@ -91,27 +93,17 @@ function checkState(snapshot: Snapshot): Finding[] {
     return [{ severity: 'error', check: 'state', message: `${file} ${reason}`, fix }]
   })
   if (unsafe.length > 0) return unsafe
-  const blocked = unwritable(state)
-  if (blocked === undefined) return []
-  return [
-    {
-      severity: 'error',
-      check: 'state',
-      message: `${blocked} cannot be written, so nothing can be kept: no trust, no tokens, no records`,
-      fix: `make it yours (chown and chmod 700), or set BUSBAR_HOME to another folder`,
-    },
-  ]
+  try {
+    accessSync(found.there, constants.W_OK | constants.X_OK)
+    return []
+  } catch {
+    return [noState(`${found.there} cannot be written`, ELSEWHERE)]
+  }
 }
 
-/** The nearest folder that is there, if files cannot be made in it. */
-function unwritable(folder: string): string | undefined {
-  try {
-    accessSync(folder, constants.W_OK | constants.X_OK)
-    return undefined
-  } catch (error) {
-    const absent = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-    return absent && dirname(folder) !== folder ? unwritable(dirname(folder)) : folder
-  }
+function noState(message: string, fix: string): Finding {
+  const lost = 'so nothing can be kept: no trust, no tokens, no records'
+  return { severity: 'error', check: 'state', message: `${message}, ${lost}`, fix }
 }
 
 function checkFiles(snapshot: Snapshot): Finding[] {

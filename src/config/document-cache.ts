@@ -2,11 +2,11 @@
 // half of what `busbar list` costs. Kept are offsets and kinds, found by the digest of the text, and nothing a person
 // wrote: values are cut out of the text anew. Texts with anchors, tags, escapes or blocks are simply not remembered.
 
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { isMap, isScalar, isSeq, type Scalar, type Document as YamlDocument } from 'yaml'
-import { unsafeReason } from '../base/places.ts'
+import { makeFolder, unsafeReason } from '../base/places.ts'
 import { writeFileAtomic } from '../base/write-file.ts'
 import type { Document } from './document.ts'
 import { documentOf, type Outline, outlineFile } from './document-outline.ts'
@@ -19,8 +19,7 @@ export function rememberYaml(cache: string, parsed: YamlDocument.Parsed, documen
   if (outline === undefined) return
   if (!isDeepStrictEqual(documentOf(document.file, document.text, outline).value, document.value)) return
   try {
-    mkdirSync(cache, { recursive: true, mode: 0o700 })
-    if (unsafeReason(cache) !== undefined) return
+    if (makeFolder(cache, 0o700) !== undefined || unsafeReason(cache) !== undefined) return
     prune(cache)
     writeFileAtomic(outlineFile(cache, document.text), JSON.stringify(outline), {
       mode: 0o600,

@@ -1,9 +1,10 @@
 // Changes a configuration file: under a lock, by splices, in one step, and never outside the folder it belongs to.
 
-import { existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { Fault } from '../base/fault.ts'
 import { withLock } from '../base/lock.ts'
+import { makeFolder, WRITABLE } from '../base/places.ts'
 import { isRecord } from '../base/record.ts'
 import { writeFileAtomic } from '../base/write-file.ts'
 import { isInside } from './binary.ts'
@@ -188,7 +189,11 @@ function nearestReal(folder: string): string {
 }
 
 function prepare(folder: string, target: WriteTarget): void {
-  mkdirSync(folder, { recursive: true, mode: target.mode === 0o600 ? 0o700 : 0o755 })
+  const trouble = makeFolder(folder, target.mode === 0o600 ? 0o700 : 0o755)
+  if (trouble !== undefined)
+    throw new Fault('CONFIG_EDIT', `${folder} cannot be made: ${trouble}`, {
+      hint: `name another file with --config, or ${WRITABLE}`,
+    })
   // What is local to this checkout stays out of the repository.
   const ignore = join(folder, '.gitignore')
   if (basename(folder) === '.busbar' && !existsSync(ignore)) writeFileSync(ignore, '*\n')

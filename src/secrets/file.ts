@@ -1,8 +1,8 @@
 // The file of secrets on disk, and the key that opens it: read again when it changed, opened when the key is found.
 
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { Fault } from '../base/fault.ts'
-import { unsafeReason } from '../base/places.ts'
+import { unsafeReason, WRITABLE } from '../base/places.ts'
 import { writeFileAtomic } from '../base/write-file.ts'
 import { findKey, findKeyNow, type Keeping, startAnew } from './master-key.ts'
 import { secretsFile } from './places.ts'
@@ -29,7 +29,9 @@ export class SecretFile {
   read(): SealedFile | undefined {
     const reason = unsafeReason(this.path)
     if (reason !== undefined)
-      throw new Fault('STATE_REFUSED', `${this.path} ${reason}`, { hint: 'check who wrote it' })
+      throw new Fault('STATE_REFUSED', `${this.path} ${reason}`, {
+        hint: existsSync(this.path) ? 'check who wrote it' : WRITABLE,
+      })
     const stats = statSync(this.path, { bigint: true, throwIfNoEntry: false })
     if (stats === undefined) return undefined
     const stamp = `${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}`
