@@ -71,7 +71,7 @@ class Sample {
     if (!existsSync(files))
       cpSync(fileURLToPath(new URL('files/', import.meta.url)), files, { recursive: true })
     const words = [process.execPath, BINARY, '--config', CONFIG].map(quoted).join(' ')
-    const script = `#!/bin/sh\n# Busbar with the home of the sample; written by npm start.\nBUSBAR_HOME=${quoted(this.#home)} exec ${words} "$@"\n`
+    const script = `#!/bin/sh\n# Busbar with the home of the sample; written by npm start.\nBUSBAR_HOME=${quoted(this.#home)} BUSBAR_COMMAND=${quoted(quoted(this.#script))} exec ${words} "$@"\n`
     writeFileSync(this.#script, script, { mode: 0o755 })
   }
 
@@ -131,7 +131,7 @@ In another terminal:
   async #show(words, expected) {
     console.log(`\n$ ${[relativeIfShorter(this.#script), ...words].map(quoted).join(' ')}`)
     const said = await this.#busbar(words, expected)
-    console.log(said.trim().replace(/\bbusbar (?=approve|explain)/g, `${quoted(this.#script)} `))
+    console.log(said.trim())
   }
 
   /** What a command said, both to programs and to people. */

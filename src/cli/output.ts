@@ -4,6 +4,7 @@
 import { Fault } from '../base/fault.ts'
 import { maskText } from '../base/redact.ts'
 import { type Problem, problemLine } from '../config/problem.ts'
+import { asTyped } from './as-typed.ts'
 import { width } from './display-width.ts'
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'
@@ -71,18 +72,18 @@ export class Output {
 
   /** Talk for people; programs do not get it. */
   note(line: string): void {
-    if (!this.json) this.#talk(`${line}\n`)
+    if (!this.json) this.#talk(`${asTyped(line)}\n`)
   }
 
   /** Something a person should know though the command goes on; programs find it under `warnings`. */
   warn(line: string): void {
     if (this.json) this.#warnings.push(line)
-    else this.#talk(`${this.style('yellow', 'warning:')} ${safe(line)}\n`)
+    else this.#talk(`${this.style('yellow', 'warning:')} ${safe(asTyped(line))}\n`)
   }
 
   problem(problem: Problem): void {
     if (problem.severity === 'warning') this.warn(problemLine(problem))
-    else this.#talk(`${this.style('red', 'error:')} ${safe(problemLine(problem))}\n`)
+    else this.#talk(`${this.style('red', 'error:')} ${safe(asTyped(problemLine(problem)))}\n`)
   }
 
   /** The end of a command that failed: one line for people, one JSON object for programs. */
@@ -97,9 +98,9 @@ export class Output {
     }
     const problems = fault?.details?.['problems']
     if (Array.isArray(problems)) for (const problem of problems as Problem[]) this.problem(problem)
-    else this.#talk(`${this.style('red', 'error:')} ${safe(message)}\n`)
+    else this.#talk(`${this.style('red', 'error:')} ${safe(asTyped(message))}\n`)
     if (fault?.hint && !Array.isArray(problems))
-      this.#talk(`${this.style('cyan', 'next:')} ${safe(fault.hint)}\n`)
+      this.#talk(`${this.style('cyan', 'next:')} ${safe(asTyped(fault.hint))}\n`)
   }
 
   style(style: Style, text: string): string {

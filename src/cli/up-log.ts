@@ -3,7 +3,6 @@
 
 import type { ServerStatus } from '../connect/status.ts'
 import type { HubEvent } from '../hub.ts'
-import { asTyped } from './as-typed.ts'
 import { safeJson } from './output.ts'
 import { oneLine } from './review.ts'
 import type { Session } from './session.ts'
@@ -14,9 +13,9 @@ export function teller({ out }: Session): Telling {
   return {
     warn(text) {
       if (out.json) process.stderr.write(`${safeJson(JSON.stringify({ warning: text }))}\n`)
-      else out.warn(asTyped(oneLine(text)))
+      else out.warn(oneLine(text))
     },
-    note: (text) => out.note(asTyped(oneLine(text))),
+    note: (text) => out.note(oneLine(text)),
   }
 }
 

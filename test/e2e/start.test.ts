@@ -103,13 +103,29 @@ test('[C12][D11] npm start: tokens once, calls of two agents, a question to a pe
   const command = async (...words: string[]) => {
     const child = spawn(join(first.home, 'busbar'), words, { cwd: '/', env: sandbox.env() })
     let out = ''
+    let said = ''
     child.stdout.on('data', (data) => (out += data))
+    child.stderr.on('data', (data) => (said += data))
     const [code] = await once(child, 'close')
-    return { code, out }
+    return { code, out, said }
   }
   const { out } = await command('approve', 'list', '--json')
   const [waiting] = JSON.parse(out).approvals
   expect(waiting).toMatchObject({ agent: 'writer', server: 'files', tool: 'write_file', status: 'pending' })
+  // What it says to do next can be pasted, too.
+  const typed = `${first.home}/busbar`
+  const again = ['call', 'files/write_file', `path=${join(first.home, 'files', 'note.txt')}`]
+  const told = [
+    (await command('approve', 'list')).said,
+    (await command(...again, 'content=May I?', '--agent', 'writer')).said,
+    (await command('explain', 'reader', 'files/write_file')).out,
+  ]
+  for (const text of told) expect(text.replaceAll(typed, '')).not.toMatch(/\bbusbar [a-z]/)
+  expect(told).toEqual([
+    expect.stringContaining(`answer: ${typed} approve allow `),
+    expect.stringContaining(`${typed} approve allow `),
+    expect.stringContaining(`${typed} agents grant reader `),
+  ])
   expect(await command('approve', 'allow', waiting.id)).toMatchObject({ code: 0 })
   const note = join(first.home, 'files', 'note.txt')
   const written = await call(writer, 'files', 'write_file', { path: note, content: 'May I?' })

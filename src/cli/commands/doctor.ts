@@ -6,6 +6,7 @@ import { Fault } from '../../base/fault.ts'
 import { examine, type Finding } from '../../config/doctor.ts'
 import { effective } from '../../config/effective.ts'
 import { loadConfig } from '../../config/load.ts'
+import { asTyped } from '../as-typed.ts'
 import { command } from '../command.ts'
 import type { StartFinding } from '../doctor-start.ts'
 import { safe } from '../output.ts'
@@ -121,7 +122,8 @@ function lines({ out }: Session, finding: StartFinding): string[] {
     ['program', finding.program],
     ['PATH', finding.path],
   ].flatMap(([name, value]) => (value === undefined ? [] : [`         ${name}: ${safe(value)}`]))
-  const fix = finding.fix === undefined ? [] : [`         ${out.style('cyan', 'fix:')} ${safe(finding.fix)}`]
+  const fix =
+    finding.fix === undefined ? [] : [`         ${out.style('cyan', 'fix:')} ${safe(asTyped(finding.fix))}`]
   const stderr = (finding.stderr ?? []).map((line) => `         ${out.style('dim', `| ${safe(line)}`)}`)
   // Of one that runs, the program is in the message.
   const how = finding.severity === 'ok' ? [] : where

@@ -1,6 +1,7 @@
 // `busbar explain AGENT SERVER[/TOOL]`: the decision, step by step.
 
 import type { ExplainedStep } from '../../policy/explain.ts'
+import { asTyped } from '../as-typed.ts'
 import { command } from '../command.ts'
 import { nearPath } from '../describe.ts'
 import { EXIT } from '../exit.ts'
@@ -34,7 +35,7 @@ Examples:
         ...(risk === undefined ? [] : ['', `Risk: ${risk}`]),
         ...(fix === undefined
           ? []
-          : ['', `${verdict === 'deny' ? 'To allow it' : 'To be asked less'}: ${fix}`]),
+          : ['', `${verdict === 'deny' ? 'To allow it' : 'To be asked less'}: ${asTyped(fix)}`]),
       ])
       if (!told.known)
         out.note(
