@@ -79,6 +79,10 @@ function describe(issue: Issue, schema: z.core.$ZodType, tree: Tree, prefix: Pat
     case 'invalid_union':
       if (isAuthType(issue)) return describeAuthType(tree, path)
       return describeUnion(issue, schema, tree, prefix) ?? say(`is ${shown}; ${issue.message}`)
+    case 'invalid_key': {
+      const said = issue.issues[0]?.message ?? issue.message
+      return say(`has a wrong name; ${said.charAt(0).toLowerCase()}${said.slice(1)}`)
+    }
     case 'too_small':
       if (issue.origin === 'string') return say(`is ${shown}; expected some text`)
       return say(

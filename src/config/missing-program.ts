@@ -18,7 +18,9 @@ export function missingFolder(cwd: string): Trouble | undefined {
 
 /** Of a command that `findCommand` does not find, why. */
 export function missingProgram(command: string, cwd: string, path: string | undefined): Trouble {
-  return command.includes('/') ? missingFile(resolve(cwd, command)) : missingCommand(command, path)
+  const trouble = command.includes('/') ? missingFile(resolve(cwd, command)) : missingCommand(command, path)
+  // A path may have spaces in it; but it does not exist.
+  return /\S\s+\S/.test(command) ? { message: trouble.message, hint: SEPARATE } : trouble
 }
 
 // --- internal ---
@@ -32,6 +34,7 @@ const INSTALL: Readonly<Record<string, string>> = {
   python3: 'install Python: https://www.python.org',
   uv: 'install uv: https://docs.astral.sh/uv',
 }
+const SEPARATE = 'write the program alone as `command`, and each argument as an item of `args`'
 const PART_OF: Readonly<Record<string, string>> = { bunx: 'bun', npm: 'node', npx: 'node', uvx: 'uv' }
 
 function missingFile(file: string): Trouble {

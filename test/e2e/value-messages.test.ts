@@ -21,6 +21,16 @@ testMessages([
     'servers: { a: { command: x, trustAnnotations: "yes" } }\n',
     /trustAnnotations is "yes"; expected true or false\n/,
   ],
+  [
+    'a header with a blank in its name',
+    'servers: { a: { url: "http://x.example", headers: { "X Y": abc } } }\n',
+    /headers\["X Y"\] has a wrong name; expected the name of a header \(letters, digits and dashes\)\n/,
+  ],
+  [
+    'a variable with an equals sign in its name',
+    'servers: { a: { command: x, env: { "A=B": abc } } }\n',
+    /env\["A=B"\] has a wrong name; expected a name without "="\n/,
+  ],
   ['an empty token', 'agents: { a: { token: "" } }\n', /token is empty; expected some text\n/],
   [
     'a rate of requests, once,',

@@ -7,7 +7,7 @@ import type { Body } from '../../wire/message.ts'
 import type { Credential } from './credential.ts'
 import { bareHost, guardedLookup, type Resolve } from './guard.ts'
 import type { Asker, KeptSocket } from './kept-socket.ts'
-import { socketTo, tunnelTo } from './open-socket.ts'
+import { socketTo, socketToProxy, tunnelTo } from './open-socket.ts'
 import { basicAuthorization, type Environment, portOf, proxyAuthorization, proxyFor } from './proxy.ts'
 import { Sockets } from './sockets.ts'
 
@@ -34,6 +34,8 @@ export class Dialer {
   /** Headers that belong to every request. */
   readonly headers: ReadonlyMap<string, string>
   readonly credential: Credential | undefined
+  /** Whom the requests themselves are sent to, and what answers may be from. */
+  readonly proxy: URL | undefined
   /** For what is quoted of answers: masked before it is cut. */
   readonly mask: (text: string) => string
   readonly #sockets: Sockets
@@ -54,10 +56,11 @@ export class Dialer {
     this.place = `${bareHost(url)}:${portOf(url)}`
     this.headers = headers
     const secure = url.protocol === 'https:'
-    this.#prefix = proxy && !secure ? url.origin : ''
+    this.proxy = secure ? undefined : proxy
+    this.#prefix = this.proxy ? url.origin : ''
     const { certificates } = options
     if (proxy && secure) this.#sockets = new Sockets(tunnelTo(url, proxy, { certificates }))
-    else if (proxy) this.#sockets = new Sockets(socketTo(proxy, {}))
+    else if (proxy) this.#sockets = new Sockets(socketToProxy(proxy))
     else this.#sockets = new Sockets(socketTo(url, { lookup, certificates }))
     const password = proxy && !secure ? proxyAuthorization(proxy) : undefined
     if (password !== undefined) headers.set('proxy-authorization', password)

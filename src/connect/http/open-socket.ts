@@ -44,6 +44,35 @@ export function tunnelTo(url: URL, proxy: URL, { certificates }: Reach): OpenSoc
   }
 }
 
+/** To a proxy that is asked for whole addresses: what goes wrong on the way to it is no fault of the server. */
+export function socketToProxy(proxy: URL): OpenSocket {
+  const open = socketTo(proxy, {})
+  return (ready, failed) => {
+    const fail = (error: NodeJS.ErrnoException) =>
+      failed(proxyFault(proxy, `cannot be reached (${error.code ?? error.message})`))
+    const connected = (socket: Socket) => {
+      if (!socket.connecting) {
+        ready(socket)
+        return
+      }
+      socket.once('error', fail)
+      socket.once('connect', () => {
+        socket.off('error', fail)
+        ready(socket)
+      })
+    }
+    return open(connected, fail)
+  }
+}
+
+/** A proxy stands in the way. */
+export function proxyFault({ host }: URL, what: string, details: object = {}): Fault {
+  return new Fault('SERVER_UNREACHABLE', `the proxy ${host} ${what}`, {
+    hint: 'see HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY',
+    details: { proxy: host, ...details },
+  })
+}
+
 // --- internal ---
 
 function encryption(url: URL, certificates: string | undefined) {
@@ -126,7 +155,7 @@ class Tunnel implements Opening {
       {
         head: (status) => {
           if (status >= 200 && status < 300) return
-          this.#end(unreachable(this.#proxy, `answered ${status} when asked for ${this.#place}`))
+          this.#end(proxyFault(this.#proxy, `answered ${status} when asked for ${this.#place}`))
         },
         data: () => {},
         end: () => {
@@ -151,7 +180,7 @@ class Tunnel implements Opening {
   }
 
   #fail(error: NodeJS.ErrnoException): void {
-    this.#end(unreachable(this.#proxy, `cannot be reached (${error.code ?? error.message})`))
+    this.#end(proxyFault(this.#proxy, `cannot be reached (${error.code ?? error.message})`))
   }
 
   #end(result: Socket | Error): void {
@@ -160,11 +189,4 @@ class Tunnel implements Opening {
     if (result instanceof Error) this.#opening.destroy()
     this.#tell(result)
   }
-}
-
-function unreachable(proxy: URL, what: string): Fault {
-  return new Fault('SERVER_UNREACHABLE', `the proxy ${proxy.host} ${what}`, {
-    hint: 'see HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY',
-    details: { proxy: proxy.host },
-  })
 }

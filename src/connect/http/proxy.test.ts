@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import https from 'node:https'
+import { type AddressInfo, createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { proxyFor } from './proxy.ts'
 import { openStreamable } from './streamable.ts'
@@ -96,6 +98,34 @@ test('a proxy that refuses is named', async () => {
   )
   await transport.close()
   await proxy.until(() => proxy.sockets.size === 0)
+})
+
+test('a proxy that refuses or is not there is named, also where it is asked for whole addresses', async () => {
+  const target = await serve((_hit, response) => response.end())
+  const { env, proxy } = await startProxy(target, 407)
+  const ask = async (ways: Record<string, string>) => {
+    const url = 'http://mcp.example.com/mcp'
+    const { transport, told } = await open(openStreamable({ url, limit: 1000, env: ways, resolve }))
+    transport.send(message(1, 'initialize'))
+    const { code, message: said, hint, details } = await told.failure(1)
+    await transport.close()
+    return { code, said, hint, proxy: details?.['proxy'] }
+  }
+  const hint = 'see HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY'
+  const host = `127.0.0.1:${proxy.port}`
+  const refused = `the proxy ${host} answered 407 when asked for mcp.example.com:80`
+  expect(await ask(env)).toEqual({ code: 'SERVER_UNREACHABLE', said: refused, hint, proxy: host })
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const gone = `127.0.0.1:${(other.address() as AddressInfo).port}`
+  await new Promise((done) => other.close(done))
+  const absent = `the proxy ${gone} cannot be reached (ECONNREFUSED)`
+  expect(await ask({ HTTP_PROXY: `http://${gone}` })).toEqual({
+    code: 'SERVER_UNREACHABLE',
+    said: absent,
+    hint,
+    proxy: gone,
+  })
 })
 
 test('a password with a percent sign that encodes nothing is sent as it is, and nothing is thrown', async () => {

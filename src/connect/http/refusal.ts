@@ -3,6 +3,7 @@
 import { excerptOf, MARGIN } from '../../base/excerpt.ts'
 import { Fault } from '../../base/fault.ts'
 import type { AnswerHeaders } from '../../wire/http-answer.ts'
+import { proxyFault } from './open-socket.ts'
 
 /** An answer that carries no messages. Of a long body only the beginning is there. */
 export interface Refusal {
@@ -15,14 +16,18 @@ export interface Refusal {
 interface Refuser {
   readonly place: string
   readonly mask: (text: string) => string
+  /** Through which it came. */
+  readonly proxy?: URL | undefined
 }
 
 /** `details.status` is always there: whoever tries older transports decides by it. */
 export function refusalFault(
   { status, headers, body }: Refusal,
-  { place, mask }: Refuser,
+  { place, mask, proxy }: Refuser,
   now: number = Date.now(),
 ): Fault {
+  // No server asks for that.
+  if (status === 407 && proxy) return proxyFault(proxy, `answered 407 when asked for ${place}`, { status })
   const said = excerpt(body, headers['content-type'], mask)
   const because = said === '' ? '' : `: ${said}`
   const challenge = headers['www-authenticate']

@@ -26,7 +26,8 @@ export async function startProxy(target: Rig, refuse?: number) {
   const proxy = await serve((hit, response) => {
     asked.push(`${hit.method} ${hit.path} for ${hit.headers.host}`)
     passwords.push(hit.headers['proxy-authorization'])
-    json(response, result(hit.message.id, 'through the proxy'))
+    if (refuse !== undefined) response.writeHead(refuse).end('no')
+    else json(response, result(hit.message.id, 'through the proxy'))
   }, server)
   return { asked, passwords, env: { ALL_PROXY: `http://user:pa%20ss@127.0.0.1:${proxy.port}` }, proxy }
 }

@@ -45,5 +45,7 @@ test('a server that does not speak TLS is said to be one', async () => {
     openStreamable({ url: rig.url.replace('http', 'https'), limit: 1000 }),
   )
   transport.send(message(1, 'initialize'))
-  expect((await told.failure(1)).code).toBe('SERVER_UNREACHABLE')
+  const { code, message: said, hint } = await told.failure(1)
+  expect([code, said]).toEqual(['SERVER_UNREACHABLE', `127.0.0.1:${rig.port} does not speak TLS`])
+  expect(hint).toContain('http://')
 })

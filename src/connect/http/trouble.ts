@@ -55,6 +55,13 @@ const SENTENCES: Readonly<Record<string, (place: string) => string>> = {
   EPROTO: (place) => `${place} does not speak TLS as it should`,
 }
 
+const NO_TLS: ReadonlySet<string> = new Set([
+  'ERR_SSL_WRONG_VERSION_NUMBER',
+  'ERR_SSL_PACKET_LENGTH_TOO_LONG',
+  'ERR_SSL_HTTP_REQUEST',
+  'ERR_SSL_UNKNOWN_PROTOCOL',
+])
+
 function unsent(error: NodeJS.ErrnoException, code: string, place: string): Fault | undefined {
   const options = { details: { code }, cause: error }
   const sentence = SENTENCES[code]
@@ -62,6 +69,12 @@ function unsent(error: NodeJS.ErrnoException, code: string, place: string): Faul
     return new Fault('SERVER_UNREACHABLE', sentence(place), {
       ...options,
       hint: code === 'ECONNREFUSED' ? 'is the server running, and is the port right?' : undefined,
+    })
+  // What answered was no TLS.
+  if (NO_TLS.has(code))
+    return new Fault('SERVER_UNREACHABLE', `${place} does not speak TLS`, {
+      ...options,
+      hint: 'does its url begin with http:// (or ws://)?',
     })
   if (/CERT|^ERR_TLS|^UNABLE_TO|^ERR_SSL|SELF_SIGNED/.test(code))
     return new Fault(

@@ -88,6 +88,10 @@ test('a command that is not there is named, with where it was looked for and wha
   expect(await failing('./server.js')).toMatchObject({
     message: `${join(tmpdir(), 'server.js')} does not exist`,
   })
+  for (const line of ['node server.js --port 1', './server.js --port 1'])
+    expect(await failing(line, { PATH: '/nowhere' })).toMatchObject({
+      hint: expect.stringContaining('`args`'),
+    })
 })
 
 test('a missing folder is told apart from a missing command', async () => {
