@@ -22,3 +22,11 @@ for (const [content, lines] of [
 test('a file whose type nobody stated is one of no stated type', () => {
   expect(firstBinary({ content: [{ type: 'image', data: 'AAAA' }] })?.type).toBe('of no stated type')
 })
+
+test('what is no base64 is not kept as something else', () => {
+  const parts = [
+    { type: 'image', data: 'no base64!' },
+    { type: 'resource', resource: { uri: 'a:b', blob: 'AAAAA' } },
+  ]
+  for (const part of parts) expect(() => firstBinary({ content: [part] })).toThrow(/is no base64/)
+})

@@ -1,5 +1,7 @@
 // A tool's result for people: text as text, everything else in one line each.
 
+import { fromBase64 } from '../base/base64.ts'
+import { Fault } from '../base/fault.ts'
 import { isRecord } from '../base/record.ts'
 import { oddPart, partsOf, type ToolResult } from '../call/result.ts'
 import { safe } from './output.ts'
@@ -23,14 +25,22 @@ export function resultLines(result: ToolResult): string[] {
 export function firstBinary(result: ToolResult): Binary | undefined {
   for (const { type, data, mimeType, resource } of partsOf(result.content).filter(isRecord)) {
     if ((type === 'image' || type === 'audio') && typeof data === 'string')
-      return { type: typeText(mimeType), bytes: Buffer.from(data, 'base64') }
+      return { type: typeText(mimeType), bytes: bytesOf(data, type) }
     if (type === 'resource' && isRecord(resource) && typeof resource['blob'] === 'string')
-      return { type: typeText(resource['mimeType']), bytes: Buffer.from(resource['blob'], 'base64') }
+      return { type: typeText(resource['mimeType']), bytes: bytesOf(resource['blob'], type) }
   }
   return undefined
 }
 
 // --- internal ---
+
+function bytesOf(base64: string, type: string): Buffer {
+  const bytes = fromBase64(base64)
+  if (bytes !== undefined) return bytes
+  throw new Fault('MESSAGE_INVALID', `the ${type} in the result is no base64`, {
+    hint: 'see what it is: --json, without --output',
+  })
+}
 
 function contentText(part: unknown): string {
   if (!isRecord(part)) return oddPart(part)

@@ -38,6 +38,8 @@ export function openStdio(options: StdioOptions): OpenTransport {
 const UNREAD_LIMIT = 64 * 1024 * 1024
 /** Milliseconds between the end of a pipe and the end of the process. */
 const EXIT_PATIENCE = 500
+/** Milliseconds in which what a process that ended has written is read. */
+const LAST_WORDS = 100
 
 class StdioTransport implements Transport, LineEvents {
   readonly streams = false
@@ -47,6 +49,10 @@ class StdioTransport implements Transport, LineEvents {
   #waiting = ''
   #parts: Buffer[] = []
   #over = false
+  /** Nothing more comes, so that what has no line end may be half a message. */
+  #isLast = false
+  /** When all was read that it wrote. */
+  readonly #silent: Promise<void>
 
   constructor(options: StdioOptions, process: ServerProcess, events: TransportEvents) {
     this.#options = options
@@ -54,7 +60,12 @@ class StdioTransport implements Transport, LineEvents {
     this.#events = events
     const reader = new LineReader(options.limit, this)
     process.stdout.on('data', (chunk: Buffer) => reader.push(chunk))
-    process.stdout.on('end', () => void this.#ended('closed its output'))
+    process.stdout.on('end', () => {
+      this.#isLast = true
+      reader.end()
+      void this.#ended('closed its output')
+    })
+    this.#silent = new Promise((resolve) => void process.stdout.once('close', resolve))
     // Shows at the first write after the server closed its end.
     process.stdin.on('error', () => void this.#ended('closed its input'))
     void process.exited.then(() => this.#exited())
@@ -117,6 +128,7 @@ class StdioTransport implements Transport, LineEvents {
   line(bytes: Buffer): void {
     // Servers print banners. A message begins with a brace, so nothing else has to be read.
     const first = bytes[0]
+    if (this.#isLast && !isJson(bytes)) return
     if (first === 0x7b || first === 0x20 || first === 0x09) this.#events.message(bytes)
     else if (first === 0x5b && bytes.at(-1) !== 0x7d) this.#batch(bytes)
     else this.#unclean(bytes)
@@ -137,7 +149,8 @@ class StdioTransport implements Transport, LineEvents {
   }
 
   oversized(size: number, head: Buffer, tail: Buffer): void {
-    this.#events.oversized(size, idOfCut(head, tail))
+    // What looks like an id may be in the middle of it.
+    if (!this.#isLast) this.#events.oversized(size, idOfCut(head, tail))
   }
 
   /** Version 2025-03-26 allowed several messages in one. */
@@ -154,8 +167,8 @@ class StdioTransport implements Transport, LineEvents {
   }
 
   async #exited(): Promise<void> {
-    // What it said last may still be in the pipe.
-    await rest(0)
+    // What it said last may still be in the pipe, which others can hold open.
+    await Promise.race([this.#silent, rest(LAST_WORDS)])
     const { exit } = this.#process
     this.#lose(exit?.signal ? `was ended by ${exit.signal}` : `ended with code ${exit?.code}`)
   }
@@ -177,6 +190,15 @@ const NEW_LINE = Buffer.from('\n')
 const NOISE = 32 * 1024
 /** Lines of stderr that go with an error. */
 const STDERR_LINES = 20
+
+function isJson(bytes: Buffer): boolean {
+  try {
+    JSON.parse(withoutMark(bytes).toString())
+    return true
+  } catch {
+    return false
+  }
+}
 
 /**
  * Where an answer begins that has something before it. Only a whole answer is taken for one: a log that repeats what it

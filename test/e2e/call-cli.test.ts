@@ -2,6 +2,7 @@
 
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test, vi } from 'vitest'
 import { serverCommand, startServer } from '../servers/start.ts'
@@ -54,6 +55,46 @@ for (const [title, words, expected] of refused)
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(expected)
   })
+
+test('[C5] stdin that is no text is refused before anything is called, and not altered', async () => {
+  const sandbox = await served({ plain })
+  const input = Buffer.concat([Buffer.from('{"text":"a'), Buffer.from([0xff, 0xc3]), Buffer.from('"}')])
+  const { code, stdout, stderr } = await sandbox.run(['call', 'plain/echo', '-'], { input })
+  expect([code, stdout, stderr]).toEqual([
+    1,
+    '',
+    expect.stringContaining('stdin cannot be sent: it is no text'),
+  ])
+})
+
+const BLOBS = `
+require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line)
+  const answers = {
+    initialize: {
+      protocolVersion: '2025-11-25',
+      capabilities: { resources: {} },
+      serverInfo: { name: 's', version: '1' },
+    },
+    'resources/read': { contents: [{ uri: params?.uri, blob: params?.uri === 'a:good' ? 'AP8_' : 'no base64!' }] },
+    'resources/list': { resources: [] },
+  }
+  const result = answers[method]
+  const answer = result ? { result } : { error: { code: -32601, message: 'no' } }
+  if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, ...answer }))
+})`
+test('[C5] a resource that is no base64 is not altered but told, and goes out as it is with --json', async () => {
+  const sandbox = await served({ blobs: { command: process.execPath, args: ['-e', BLOBS] } })
+  expect((await sandbox.run(['read', 'blobs', 'a:good', '--output', 'good'])).code).toBe(0)
+  expect([...readFileSync(sandbox.path('good'))]).toEqual([0, 255, 63])
+  for (const more of [[], ['--output', 'kept']]) {
+    const { code, stdout, stderr } = await sandbox.run(['read', 'blobs', 'a:bad', ...more])
+    expect([code, stdout]).toEqual([5, ''])
+    expect(stderr).toContain('blobs gives a:bad as something that is no base64')
+  }
+  expect(sandbox.exists('kept')).toBe(false)
+  expect((await sandbox.run(['read', 'blobs', 'a:bad', '--json'])).json.contents[0].blob).toBe('no base64!')
+})
 
 test('[C5] an argument that is nearly right is pointed out; --no-check sends it unseen', async () => {
   const sandbox = await served({ plain })

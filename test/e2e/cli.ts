@@ -24,7 +24,7 @@ export type Answer = any
 interface RunOptions {
   readonly env?: Record<string, string | undefined>
   readonly cwd?: string
-  readonly input?: string
+  readonly input?: string | Uint8Array
   /** Runs it as another user; only root can. */
   readonly uid?: number
 }

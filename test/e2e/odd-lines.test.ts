@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { serverCommand } from '../servers/start.ts'
-import { codeOf, hubWith } from './hub.ts'
+import { codeOf, hubWith, until } from './hub.ts'
 
 const GOOD = '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"fine"}]}}\n'
 const LOGS: [what: string, line: string, fill?: number][] = [
@@ -39,4 +39,12 @@ test('[B6] an answer that is cut, broken or too large fails its call at once', a
     const call = hub.as().call('own/write', { text: `${line}\n`, fill: 300_000 })
     expect([what, await codeOf(call)]).toEqual([what, code])
   }
+})
+
+test('[B6] the last answer of a server that ends needs no line end; half an answer is none', async () => {
+  const hub = await hubWith({ own: serverCommand('verbatim') })
+  const last = (text: string) => hub.as().call('own/write', { text, exit: true })
+  expect((await last(GOOD.trim())).text).toBe('fine')
+  await until(() => hub.servers.get('own').status === 'connected')
+  expect(await codeOf(last(GOOD.trim().slice(0, -1)))).toBe('CONNECTION_LOST')
 })

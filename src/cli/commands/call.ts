@@ -1,7 +1,7 @@
 // `busbar call SERVER/TOOL`: calls a tool, once, and shows what came of it.
 
 import { readFileSync } from 'node:fs'
-import { text as readAll } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
 import { Fault } from '../../base/fault.ts'
 import { JsonText } from '../../call/argument-text.ts'
 import type { Progress } from '../../call/call.ts'
@@ -109,7 +109,7 @@ async function argumentsOf(
 ): Promise<Arguments> {
   const given = await readArguments(words, options['no-check'] ? {} : schema, {
     file: readText,
-    input: () => readAll(process.stdin),
+    input: readInput,
   })
   if (options['no-check']) return given
   const { errors, warnings } = checkArguments(given.values, schema)
@@ -117,6 +117,19 @@ async function argumentsOf(
   if (errors.length > 0)
     throw new Fault('USAGE', errors.join('; '), { hint: 'to send it as it is, add --no-check' })
   return given
+}
+
+/** Letters that are none would else be sent as others. */
+async function readInput(): Promise<string> {
+  const bytes = await buffer(process.stdin)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (error) {
+    throw new Fault('USAGE', 'stdin cannot be sent: it is no text', {
+      hint: 'give it as JSON in UTF-8',
+      cause: error,
+    })
+  }
 }
 
 function readText(path: string): string {

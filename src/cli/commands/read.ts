@@ -1,5 +1,6 @@
 // `busbar read SERVER URI`: the contents of a resource.
 
+import { fromBase64 } from '../../base/base64.ts'
 import { Fault } from '../../base/fault.ts'
 import { isRecord } from '../../base/record.ts'
 import { command } from '../command.ts'
@@ -32,9 +33,9 @@ Examples:
     )
     const contents = contentsOf(result, server)
     const { output } = options
-    if (output !== undefined) saveFile(output, bytesOf(contents), options)
+    if (output !== undefined) saveFile(output, bytesOf(contents, server), options)
     if (out.json) out.answer(result, () => '')
-    else if (output === undefined) print(contents, (data) => out.raw(data))
+    else if (output === undefined) print(contents, server, (data) => out.raw(data))
     else out.note(`wrote ${output}`)
   },
 })
@@ -49,17 +50,27 @@ function contentsOf(result: Readonly<Record<string, unknown>>, server: string): 
   throw new Fault('MESSAGE_INVALID', `${server} answered without contents`, { server })
 }
 
-function bytesOf(contents: readonly Content[]): Buffer {
+function bytesOf(contents: readonly Content[], server: string): Buffer {
   return Buffer.concat(
-    contents.map(({ text, blob }) =>
-      typeof text === 'string' ? Buffer.from(text) : Buffer.from(String(blob ?? ''), 'base64'),
-    ),
+    contents.map(({ text, blob, uri }) => {
+      if (typeof text === 'string') return Buffer.from(text)
+      const bytes = fromBase64(blob)
+      if (bytes !== undefined) return bytes
+      throw new Fault('MESSAGE_INVALID', `${server} gives ${uri} as something that is no base64`, {
+        hint: 'see what it gives: --json',
+        server,
+      })
+    }),
   )
 }
 
-function print(contents: readonly Content[], write: (data: string | Uint8Array) => void): void {
+function print(
+  contents: readonly Content[],
+  server: string,
+  write: (data: string | Uint8Array) => void,
+): void {
   if (!process.stdout.isTTY) {
-    write(bytesOf(contents))
+    write(bytesOf(contents, server))
     return
   }
   const binary = contents.find(({ text }) => typeof text !== 'string')
