@@ -95,6 +95,22 @@ test('a connection that breaks is told once', async () => {
   expect(told.ends).toHaveLength(1)
 })
 
+test('what a server says when it closes is told, masked and as one line', async () => {
+  const { transport, told } = await start((socket) =>
+    socket.on('message', () =>
+      socket.close(1008, 'policy:\u001b[31m\n token=ghp_abcdefghijklmnopqrstuvwx over'),
+    ),
+  )
+  transport.send(message(1, 'tools/call'))
+  const { code, message: said } = await told.end()
+  expect([code, said]).toEqual([
+    'CONNECTION_LOST',
+    expect.stringMatching(/ closed the connection \(1008: policy: \[31m .* over\): the outcome is unknown$/),
+  ])
+  expect(said).not.toContain('ghp_abc')
+  await transport.close()
+})
+
 test('a message in a binary frame is a message', async () => {
   const { transport, told } = await start((socket) =>
     socket.on('message', () => socket.send(Buffer.from(` ${JSON.stringify(result(1, 'bytes'))}`))),

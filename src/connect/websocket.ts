@@ -125,10 +125,18 @@ class WebSocketTransport implements Transport {
     })
     socket.on('unexpected-response', (_request, response) => this.#refused(response))
     socket.on('error', (error) => isOurs() && this.#end(this.#faultOf(error)))
-    socket.on('close', (code) => {
-      const why = code === 1005 ? '' : ` (${code})`
-      if (isOurs()) this.#end(lost(`${this.#place} closed the connection${why}`))
+    socket.on('close', (code, reason) => {
+      if (isOurs()) this.#end(lost(`${this.#place} closed the connection${this.#farewell(code, reason)}`))
     })
+  }
+
+  /** Why it says that it closed: 1005 stands for nothing. The protocol allows 123 bytes. */
+  #farewell(code: number, reason: Buffer): string {
+    if (code === 1005) return ''
+    const line = this.#mask(reason.toString())
+      .replace(/[\s\p{Cc}]+/gu, ' ')
+      .trim()
+    return line === '' ? ` (${code})` : ` (${code}: ${line})`
   }
 
   #message(data: Buffer, binary: boolean): void {
