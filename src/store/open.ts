@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { systemClock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
 import { withLock } from '../base/lock.ts'
-import { prepareFolder, unsafeReason } from '../base/places.ts'
+import { makeFolder, prepareFolder, unsafeReason } from '../base/places.ts'
 import { Chain } from './chain.ts'
 import { MIGRATIONS } from './migrations.ts'
 import { SqliteStore } from './sqlite.ts'
@@ -25,6 +25,8 @@ export async function openStore(
 ): Promise<Store> {
   const { file } = options
   try {
+    const trouble = makeFolder(dirname(file), 0o700)
+    if (trouble !== undefined) throw unopened(file, trouble)
     prepareFolder(dirname(file))
     const reason = unsafeReason(file)
     if (reason !== undefined)
@@ -149,8 +151,12 @@ const LOG_BYTES = 8 * 1024 * 1024
 /** A folder that cannot be written or a full disk, met outside SQLite. */
 function systemFault(file: string, error: unknown): unknown {
   if (!(error instanceof Error && 'syscall' in error)) return error
-  return new Fault('STORE_UNAVAILABLE', `${file} cannot be opened: ${error.message}`, {
+  return unopened(file, error.message, error)
+}
+
+function unopened(file: string, why: string, cause?: unknown): Fault {
+  return new Fault('STORE_UNAVAILABLE', `${file} cannot be opened: ${why}`, {
     hint: 'make room on the disk and its folder writable for your user, or set BUSBAR_HOME to another folder',
-    cause: error,
+    cause,
   })
 }
