@@ -6,6 +6,7 @@ import { changes } from '../base/changes.ts'
 import type { Fault } from '../base/fault.ts'
 import { Stopwatch } from '../base/stopwatch.ts'
 import { uuid7 } from '../base/uuid.ts'
+import { isUnread } from '../connect/other-era.ts'
 import type { Ask, Receiver } from '../connect/pending.ts'
 import { afterQuestions, limitsOf, sendNow } from '../connect/send.ts'
 import type { Reservation } from '../policy/energy.ts'
@@ -171,12 +172,30 @@ class Flight implements WriteWaiting, Receiver {
   }
 
   failed(error: unknown): void {
+    if (!isUnread(error)) {
+      this.end(error)
+      return
+    }
+    if (this.isInside) this.leave()
+    // Nothing was done; where that is because the server speaks another era now, it is asked again.
+    const again = (isRefusal: boolean) => {
+      if (!isRefusal) throw error
+      this.isSent = false
+      this.sendLater()
+    }
+    this.lane.link
+      .isRefusal(error)
+      .then(again)
+      .catch((reason: unknown) => this.end(reason))
+  }
+
+  // --- internal ---
+
+  private end(error: unknown): void {
     if (this.isInside) this.leave()
     this.failure = { error }
     this.passage().failed(error, this)
   }
-
-  // --- internal ---
 
   private send(): void {
     const { route, link, form, ask, count } = this.lane
@@ -238,7 +257,7 @@ class Flight implements WriteWaiting, Receiver {
   private go(coming: Promise<ReplyMessage>): void {
     coming.then(
       (reply) => this.arrive(reply),
-      (error: unknown) => this.failed(error),
+      (error: unknown) => this.end(error),
     )
   }
 

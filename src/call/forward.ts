@@ -89,24 +89,30 @@ export async function forward(
     try {
       const older =
         request.era === 'legacy' && asker ? (usual: Link) => connection.older(usual, signal) : undefined
-      const turn = inTurn(connection, { method, name, signal }, asker, older)
-      const { link, leave } = turn instanceof Promise ? await turn : turn
-      let how: Parameters<Leave>[0] = 'given up'
-      try {
-        if (route) recheck(route, connection)
-        isSent = !signal.aborted
-        if (isSent) passage?.sent()
-        const reply = await passOn(connection, link, request, stays, passage?.clock)
-        how = 'answered'
-        // Asked by its client's own rules: the call comes again, and is still the one that a person allowed.
-        if (admission.allowed && link.agreement.era === 'modern' && asksFirst(method, reply))
-          await admission.allowed.comesAgain()
-        sound(server, reply)
-        if (passage) recordReply(passage, reply, () => new CallResult(server, reply).text)
-        await passage?.written()
-        return { reply, era: link.agreement.era }
-      } finally {
-        leave?.(how)
+      for (let isAgain = false; ; isAgain = true) {
+        const turn = inTurn(connection, { method, name, signal }, asker, older)
+        const { link, leave } = turn instanceof Promise ? await turn : turn
+        let how: Parameters<Leave>[0] = 'given up'
+        try {
+          if (route) recheck(route, connection)
+          isSent = !signal.aborted
+          if (isSent) passage?.sent()
+          const reply = await passOn(connection, link, request, stays, passage?.clock)
+          how = 'answered'
+          // Asked by its client's own rules: the call comes again, and is still the one that a person allowed.
+          if (admission.allowed && link.agreement.era === 'modern' && asksFirst(method, reply))
+            await admission.allowed.comesAgain()
+          sound(server, reply)
+          if (passage) recordReply(passage, reply, () => new CallResult(server, reply).text)
+          await passage?.written()
+          return { reply, era: link.agreement.era }
+        } catch (error) {
+          // Where the server speaks another era now, and did nothing, it is asked once more, by what is agreed next.
+          if (isAgain || !(await link.isRefusal(error))) throw error
+          isSent = false
+        } finally {
+          leave?.(how)
+        }
       }
     } finally {
       if (!stays) connection.gate.leave()

@@ -22,6 +22,7 @@ import type { Given } from './asker.ts'
 import { Deadlines } from './deadlines.ts'
 import { cancelled, overdue } from './given-up.ts'
 import { subjectOf } from './habits.ts'
+import { isUnread } from './other-era.ts'
 import { type Ask, type Form, Pending, type Receiver } from './pending.ts'
 import { shortened } from './process/last-word.ts'
 import { ServerQuestions } from './server-questions.ts'
@@ -66,6 +67,9 @@ export class Channel implements TransportEvents {
 
   /** Who may be asked back, one after the other. */
   readonly turns: Turns
+
+  /** Called when the server may speak another era now. */
+  onDoubt: (() => void) | undefined
 
   /** When the last message came in, on the monotonic clock. */
   lastHeard = performance.now()
@@ -187,14 +191,7 @@ export class Channel implements TransportEvents {
   /** Ends the transport; requests that still wait are given up as lost. */
   async close(reason?: Fault): Promise<void> {
     this.#end(
-      reason ??
-        new Fault(
-          'CONNECTION_LOST',
-          `${this.#server} was disconnected before it answered: the outcome is unknown`,
-          {
-            server: this.#server,
-          },
-        ),
+      reason ?? new Fault('CONNECTION_LOST', `${this.#server} ${DISCONNECTED}`, { server: this.#server }),
     )
     await this.#transport?.close()
   }
@@ -271,6 +268,7 @@ export class Channel implements TransportEvents {
   }
 
   failed(id: number, fault: Fault): void {
+    if (isUnread(fault)) this.onDoubt?.()
     this.#take(id)?.fail(this.#named(fault))
   }
 
@@ -395,3 +393,7 @@ export class Channel implements TransportEvents {
     this.#questions.end()
   }
 }
+
+// --- internal ---
+
+const DISCONNECTED = 'was disconnected before it answered: the outcome is unknown'

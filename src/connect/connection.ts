@@ -342,7 +342,7 @@ export class Connection {
     const state = this.#state
     if (signal.aborted || (state.kind !== 'connected' && state.kind !== 'unwell')) return
     if (Date.now() - state.since > STEADY) this.#failures = { count: 0, hopeless: false }
-    this.#ending.add(state.link.close())
+    this.#ending.add(Promise.all([state.link.close(), this.#older.close()]))
     this.#fail(fault, signal)
   }
 

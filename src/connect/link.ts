@@ -16,6 +16,7 @@ import { type List, type ListMethod, listAll, resultOf } from './definitions.ts'
 import { unfinished } from './given-up.ts'
 import { subjectOf } from './habits.ts'
 import { negotiate } from './negotiate.ts'
+import { EraDoubt, isStill, isUnread } from './other-era.ts'
 import { rootsFrom } from './own-roots.ts'
 import { inTime } from './pause.ts'
 import type { Ask, Form, Receiver } from './pending.ts'
@@ -76,6 +77,7 @@ export class Link {
   readonly #channel: Channel
   readonly #meta: string
   readonly #limit: number
+  readonly #doubt: EraDoubt
   readonly agreement: Agreement
   /** Who we are to the server. */
   readonly client: Implementation
@@ -87,6 +89,11 @@ export class Link {
     this.#limit = limit
     this.agreement = agreement
     this.client = client
+    this.#doubt = new EraDoubt(
+      () => this.#isStill(),
+      () => this.abandon(otherEra(server)),
+    )
+    channel.onDoubt = () => void this.#doubt.raise()
     // Open at its end, so that a progress token can follow.
     const meta = JSON.stringify(modernMeta(client, capabilities)).slice(0, -1)
     this.#meta = agreement.era === 'modern' ? `${meta},` : '{'
@@ -212,8 +219,10 @@ export class Link {
 
   /** Asks for a sign of life. Any answer is one, also an error. */
   async ping(idle: number): Promise<void> {
+    const modern = this.agreement.era === 'modern'
     try {
-      await this.ask(this.agreement.era === 'modern' ? 'server/discover' : 'ping', undefined, { idle })
+      const reply = await this.ask(modern ? 'server/discover' : 'ping', undefined, { idle })
+      if (modern && !isStill(reply, this.agreement)) void this.#doubt.raise()
     } catch (error) {
       // A bare status may mean that it does not know the question; the one for its tools it has answered before.
       const isBare =
@@ -248,6 +257,14 @@ export class Link {
     resultOf(this.#server, 'subscriptions/listen', reply)
   }
 
+  /**
+   * Whether nothing was done of a request that failed so, and the link was given up because its server speaks another era
+   * now. Then the request may be made again, by the next link.
+   */
+  async isRefusal(error: unknown): Promise<boolean> {
+    return isUnread(error) && (await this.#doubt.raise())
+  }
+
   /** Treats it as lost: it is there and does not answer. */
   abandon(fault?: Fault): void {
     const message = `${this.#server} stopped answering`
@@ -256,6 +273,19 @@ export class Link {
 
   async close(reason?: Fault): Promise<void> {
     await this.#channel.close(reason)
+  }
+
+  // --- internal ---
+
+  /** Throws what says nothing about it. */
+  async #isStill(): Promise<boolean> {
+    try {
+      const reply = await this.ask('server/discover', undefined, { idle: DOUBTFUL })
+      return isStill(reply, this.agreement)
+    } catch (error) {
+      if (isUnread(error)) return false
+      throw error
+    }
   }
 }
 
@@ -277,6 +307,15 @@ export function changedList(method: string): 'tools' | 'resources' | 'prompts' |
 const SELF_EVIDENT = /^notifications\/(?:resources\/updated$|tasks\b)/
 
 // --- internal ---
+
+/** Milliseconds for the question whether a server still speaks its era. */
+const DOUBTFUL = 10_000
+
+function otherEra(server: string): Fault {
+  return new Fault('CONNECTION_LOST', `${server} speaks another version of the protocol than before`, {
+    server,
+  })
+}
 
 interface Opened {
   readonly channel: Channel

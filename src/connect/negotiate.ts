@@ -196,7 +196,7 @@ function initialize(channel: Channel, intro: Introduction): Promise<ReplyMessage
 }
 
 /** A result without versions is no answer to this question: some servers answer anything with `{}`. */
-function isModern(reply: Heard | undefined): reply is ResultMessage {
+export function isModern(reply: Heard | undefined): reply is ResultMessage {
   if (reply === undefined || reply instanceof Fault || reply.kind !== 'result') return false
   const versions = record(memberValue(reply, 'result'))['supportedVersions']
   return Array.isArray(versions) && versions.includes(MODERN_VERSION)

@@ -58,6 +58,7 @@ async function sendInside(
   connection: Connection,
   sending: Sending,
   handlers: Handlers,
+  isAgain = false,
 ): Promise<ReplyMessage> {
   const turn = inTurn(connection, sending, undefined)
   const { link, leave } = turn instanceof Promise ? await turn : turn
@@ -70,9 +71,13 @@ async function sendInside(
     how = 'answered'
     const mayAsk = link.agreement.era !== 'legacy' && asksFirst(sending.method, reply)
     return mayAsk ? await afterQuestions(connection, sending, reply, handlers, since, stopping) : reply
+  } catch (error) {
+    if (isAgain || !(await link.isRefusal(error))) throw error
   } finally {
     leave?.(how)
   }
+  // The server speaks another era now, and nothing was done: once more, by what is agreed next.
+  return await sendInside(connection, sending, handlers, true)
 }
 
 /**

@@ -4,6 +4,7 @@ import { Fault } from '../../base/fault.ts'
 import { ERROR } from '../../wire/era.ts'
 import type { AnswerHeaders } from '../../wire/http-answer.ts'
 import { type ErrorMessage, errorOf, readMessage } from '../../wire/message.ts'
+import { mayBeOther, unread } from '../other-era.ts'
 import type { Outgoing, TransportEvents } from '../transport.ts'
 import { isSameId, replyIdOf } from './answer.ts'
 import type { Dialer } from './dial.ts'
@@ -120,7 +121,7 @@ export class Call implements Receiver {
   }
 
   refused(refusal: Refusal): void {
-    const { dialer, events } = this.#host
+    const { dialer, events, headers } = this.#host
     const { id } = this.outgoing
     if (this.#resuming) {
       this.fail(lost(`${dialer.place} does not give the rest of an answer that broke off`))
@@ -131,20 +132,25 @@ export class Call implements Receiver {
       this.#host.sessionLost(this)
       return
     }
-    if (id === undefined || error === undefined || !speaksForItself(refusal))
-      this.fail(refusalFault(refusal, dialer))
-    else if (isSameId(error.id, id)) {
+    const isOther =
+      id !== undefined &&
+      headers.agreement?.modern &&
+      speaksForItself(refusal) &&
+      isOtherEra(refusal, error, id)
+    if (id === undefined || error === undefined || !speaksForItself(refusal)) {
+      const fault = refusalFault(refusal, dialer)
+      this.fail(isOther ? unread(fault) : fault)
+    } else if (isSameId(error.id, id) && !isOther) {
       this.#answered = true
       events.message(error.bytes, id)
       this.#finish()
     } else {
       const { status } = refusal
       const { code, message, data } = errorOf(error)
-      this.fail(
-        new Fault('SERVER_ERROR', `${dialer.place} answered ${status}: ${message}`, {
-          details: { status, code, ...(data === undefined ? {} : { data }) },
-        }),
-      )
+      const fault = new Fault('SERVER_ERROR', `${dialer.place} answered ${status}: ${message}`, {
+        details: { status, code, ...(data === undefined ? {} : { data }) },
+      })
+      this.fail(isOther ? unread(fault) : fault)
     }
   }
 
@@ -222,11 +228,18 @@ function speaksForItself({ status, headers }: Refusal): boolean {
   return status !== 401 && headers['www-authenticate'] === undefined && !isBusy(status, headers)
 }
 
+function isOtherEra({ status, body }: Refusal, error: ErrorMessage | undefined, id: number): boolean {
+  return mayBeOther(status, body.toString('utf8', 0, LOOKED_AT), error, id)
+}
+
+/** Bytes of a body in which what it speaks of is looked for. */
+const LOOKED_AT = 4096
+
 /** Errors that only a server gives which read the message. */
 const READ_ERRORS: ReadonlySet<number> = new Set([ERROR.methodNotFound, ERROR.invalidParams])
 
 /** 404 is what the protocol says; some servers say 400 and speak of a session. Either way nothing was done. */
 function isSessionLoss({ status, body }: Refusal, error: ErrorMessage | undefined, id: number): boolean {
   if (error && isSameId(error.id, id) && READ_ERRORS.has(errorOf(error).code)) return false
-  return status === 404 || (status === 400 && /session/i.test(body.toString('utf8', 0, 4096)))
+  return status === 404 || (status === 400 && /session/i.test(body.toString('utf8', 0, LOOKED_AT)))
 }

@@ -1,0 +1,90 @@
+// A modern server over http whose place another one takes that speaks another era: rolled back, for example. There is no
+// session that it could say it has forgotten, so it refuses what it is sent, and says so in its own way. Then it is asked
+// once whether it still is what it was; where it is not, the connection to it is given up, and agreed anew.
+
+import { Fault } from '../base/fault.ts'
+import { type Agreement, ERROR } from '../wire/era.ts'
+import { type ErrorMessage, errorOf, type ReplyMessage } from '../wire/message.ts'
+import { isSameId } from './http/answer.ts'
+import { isModern } from './negotiate.ts'
+
+/** Whether this refusal of a modern request, with the error in its body, may be that of a server that does not know such requests. */
+export function mayBeOther(
+  status: number,
+  body: string,
+  error: ErrorMessage | undefined,
+  id: number,
+): boolean {
+  if (error === undefined) return UNKNOWING.has(status)
+  const { code } = errorOf(error)
+  if (code === ERROR.unsupportedVersion) return true
+  if (!UNKNOWING.has(status) || MODERN_ERRORS.has(code)) return false
+  // Who gives back our id has read the request, and speaks of what it is about, unless it says otherwise.
+  return !isSameId(error.id, id) || (OLDER_ERRORS.has(code) && SPEAKS_OF_ERA.test(body))
+}
+
+/** The same fault, saying that nothing was done of what was asked. */
+export function unread({ code, message, hint, server, details, cause }: Fault): Fault {
+  return new Fault(code, message, { hint, server, details: { ...details, unread: true }, cause })
+}
+
+export function isUnread(error: unknown): boolean {
+  return error instanceof Fault && error.details?.['unread'] === true
+}
+
+/** Whether who answers `server/discover` so is still the server that was agreed with. */
+export function isStill(reply: ReplyMessage, { serverInfo, capabilities }: Agreement): boolean {
+  if (reply.kind === 'result') return isModern(reply)
+  const { code } = errorOf(reply)
+  // Not every modern server has known the question before.
+  if (code === ERROR.methodNotFound) return serverInfo === undefined && Object.keys(capabilities).length === 0
+  return code !== ERROR.unsupportedVersion && !OLDER_ERRORS.has(code)
+}
+
+export class EraDoubt {
+  readonly #isStill: () => Promise<boolean>
+  readonly #giveUp: () => void
+  #asking: Promise<boolean> | undefined
+  #pause = FIRST_PAUSE
+  /** On the monotonic clock. */
+  #calmUntil = 0
+
+  /** `isStill` asks the server; where it throws, nothing is known. */
+  constructor(isStill: () => Promise<boolean>, giveUp: () => void) {
+    this.#isStill = isStill
+    this.#giveUp = giveUp
+  }
+
+  /** Whether the connection was given up for it. A server that refuses again and again is asked later and later. */
+  raise(): Promise<boolean> {
+    if (this.#asking === undefined && performance.now() < this.#calmUntil) return Promise.resolve(false)
+    this.#asking ??= this.#ask()
+    return this.#asking
+  }
+
+  // --- internal ---
+
+  async #ask(): Promise<boolean> {
+    if (!(await this.#isStill().catch(() => true))) {
+      this.#giveUp()
+      return true
+    }
+    this.#asking = undefined
+    this.#calmUntil = performance.now() + this.#pause
+    this.#pause = Math.min(this.#pause * 2, LONGEST_PAUSE)
+    return false
+  }
+}
+
+// --- internal ---
+
+const FIRST_PAUSE = 1_000
+const LONGEST_PAUSE = 60_000
+
+/** What who does not know a request answers; a modern server has other words for what it does not like about one. */
+const UNKNOWING: ReadonlySet<number> = new Set([400, 404, 405, 415])
+/** Given by modern servers only, also before they read a request. */
+const MODERN_ERRORS: ReadonlySet<number> = new Set([ERROR.headerMismatch, ERROR.missingCapability])
+/** With these legacy servers refuse what comes without a session, or with a version that they do not know. */
+const OLDER_ERRORS: ReadonlySet<number> = new Set([-32000, ERROR.invalidRequest])
+const SPEAKS_OF_ERA = /session|initiali[sz]ed|protocol.?version/i
