@@ -20,7 +20,7 @@ import { type Beside, besideIn, withBeside } from './beside.ts'
 import { badArguments, checkArguments } from './check.ts'
 import type { CallContext } from './context.ts'
 import { ownInstance } from './own-instance.ts'
-import { passOn } from './pass-on.ts'
+import { pass, passAgain } from './pass-on.ts'
 import { type Asking, Passage, type Terms, unmetered } from './passage.ts'
 import { CallResult, recordReply, sound, withServer } from './result.ts'
 import { findRoute, type OwnRoute, type Route, recheck } from './route.ts'
@@ -97,11 +97,18 @@ export async function forward(
           if (route) recheck(route, connection)
           isSent = !signal.aborted
           if (isSent) passage?.sent()
-          const reply = await passOn(connection, link, request, stays, passage?.clock)
+          const since = performance.now()
+          const { stopping } = connection
+          let reply = await pass(connection, link, request, stays, passage?.clock)
+          const mayAsk =
+            link.agreement.era === 'modern' && (request.answers ?? admission.allowed) !== undefined
+          if (mayAsk && asksFirst(method, reply)) {
+            if (request.answers)
+              reply = await passAgain(connection, link, request, { reply, since, stopping }, passage?.clock)
+            // Asked by its client's own rules: the call comes again, and is still the one that a person allowed.
+            else await admission.allowed?.comesAgain()
+          }
           how = 'answered'
-          // Asked by its client's own rules: the call comes again, and is still the one that a person allowed.
-          if (admission.allowed && link.agreement.era === 'modern' && asksFirst(method, reply))
-            await admission.allowed.comesAgain()
           sound(server, reply)
           if (passage) recordReply(passage, reply, () => new CallResult(server, reply).text)
           await passage?.written()

@@ -13,44 +13,37 @@ import { paramHeaderValues } from '../wire/param-headers.ts'
 import { modernMeta, param, type RawParams, withMeta } from '../wire/params.ts'
 import type { Forwarded, Told } from './forward.ts'
 
-/** Until it is answered: a modern server may ask first, and a legacy client is asked in its own way. */
-export function passOn(
+/** What is known of a request when it is answered the first time. */
+export interface First {
+  readonly reply: ReplyMessage
+  /** When it was asked, on the monotonic clock. */
+  readonly since: number
+  /** That of the connection at that time; while it drains it has another one already. */
+  readonly stopping: Stop
+}
+
+/** Until it is answered: a modern server may ask first, and a legacy client is asked in its own way, or not at all. */
+export function passAgain(
   connection: Connection,
   link: Link,
   request: Forwarded,
-  stays: boolean,
+  { reply, since, stopping }: First,
   clock: Stopwatch | undefined,
 ): Promise<ReplyMessage> {
-  const { answers, method } = request
-  const since = performance.now()
-  const first = pass(connection, link, request, stays, clock)
-  if (answers === undefined || link.agreement.era === 'legacy') return first
-  let { params } = request
-  // While it drains it has another one already.
-  const { stopping } = connection
+  const { answers, method, params } = request
+  if (answers === undefined) return Promise.resolve(reply)
   const limits = limitsOf(connection.plan, undefined)
   const repeated = { server: connection.name, method, signal: request.signal, limits, since, clock }
   // Whoever is asked may take their time, but not longer than the server stays.
   const answering = (question: ReplyMessage, stop: Stop) =>
     abortable(answers(question, params, stop), stopping, connection.name)
-  return untilAnswered(repeated, first, answering, (next, stop) => {
-    params = next
-    return pass(connection, link, { ...request, params, signal: stop }, false, clock)
-  })
+  return untilAnswered(repeated, reply, answering, (next, stop) =>
+    pass(connection, link, { ...request, params: next, signal: stop }, false, clock),
+  )
 }
 
-// --- internal ---
-
-/** What a modern server is told of a client that cannot be asked back. */
-const SILENT = modernMeta({ name: 'busbar', version: '' }, {})
-const MODERN_KEYS: ReadonlySet<string> = new Set([
-  META.version,
-  META.client,
-  META.capabilities,
-  META.logLevel,
-])
-
-function pass(
+/** Asks once. */
+export function pass(
   connection: Connection,
   link: Link,
   request: Forwarded,
@@ -71,6 +64,17 @@ function pass(
     clock,
   })
 }
+
+// --- internal ---
+
+/** What a modern server is told of a client that cannot be asked back. */
+const SILENT = modernMeta({ name: 'busbar', version: '' }, {})
+const MODERN_KEYS: ReadonlySet<string> = new Set([
+  META.version,
+  META.client,
+  META.capabilities,
+  META.logLevel,
+])
 
 /** The headers of a modern call repeat what stands in its body. */
 function headersFor(

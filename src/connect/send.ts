@@ -211,7 +211,7 @@ async function answered(
   const state = result['requestState']
   return [
     ...(inside === '' ? [] : [inside]),
-    `"inputResponses":${JSON.stringify(Object.fromEntries(responses))}`,
+    ...(responses.length > 0 ? [`"inputResponses":${JSON.stringify(Object.fromEntries(responses))}`] : []),
     ...(state === undefined ? [] : [`"requestState":${JSON.stringify(state)}`]),
   ].join(',')
 }

@@ -11,7 +11,10 @@ import { refusal, step } from './translation.ts'
 import { CALLS } from './translation-calls.ts'
 import { SERVERS } from './translation-questions.ts'
 
-/** Asks the client what the server wants to know; the parameters for the server's next try. */
+/**
+ * Asks the client what the server wants to know, if anything; the parameters for the server's next try. `params`: those that
+ * the client gave.
+ */
 export async function answerInputs(
   asker: Asker,
   reply: ReplyMessage,
@@ -31,7 +34,7 @@ export async function answerInputs(
   )
   const own = requestStateOf(reply)
   return withTexts(params, {
-    inputResponses: `{${answers.join(',')}}`,
+    ...(answers.length > 0 ? { inputResponses: `{${answers.join(',')}}` } : {}),
     // Byte for byte: only the server knows what it means.
     ...(own === undefined ? {} : { requestState: own }),
   })

@@ -123,10 +123,10 @@ export class Passing {
           },
           asker,
           told: modern ? undefined : session?.told,
-          answers:
-            asker?.canAnswer && isPushed(modern)
-              ? (reply, before, until) => answerInputs(asker, reply, before, until)
-              : undefined,
+          // Also for a client that cannot be asked: the server may only want to be asked again.
+          answers: isPushed(modern)
+            ? (reply, before, until) => answerInputs(asker ?? SILENT, reply, before, until)
+            : undefined,
         },
       )
       const asks = from === 'modern' && modern && asksFirst(method, answer)
@@ -208,7 +208,7 @@ const declined: Asker['question'] = async ({ method }) => ({
   error: { code: ERROR.methodNotFound, message: cannotAnswer(method) },
 })
 
-/** Whoever calls and wants to hear nothing: what is logged about that is for nobody else either. */
+/** Whoever calls, cannot be asked and wants to hear nothing: what is logged about that is for nobody else either. */
 const SILENT: Asker = { client: '', canAnswer: false, question: declined, remark: () => undefined }
 
 /** A modern client that cannot be asked: it hears what is logged about its request, if it asked for that. */
