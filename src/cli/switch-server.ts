@@ -7,6 +7,7 @@ import type { ServerEntry, Snapshot } from '../config/snapshot.ts'
 import { isComposio, placeText, serverNamed } from './describe.ts'
 import { layerTarget, makeEdits, writeTarget } from './edit.ts'
 import type { Session } from './session.ts'
+import { switchRunning } from './switch-running.ts'
 
 export async function switchNamed(session: Session, name: string, on: boolean): Promise<void> {
   const snapshot = await session.snapshot()
@@ -24,10 +25,13 @@ export async function switchNamed(session: Session, name: string, on: boolean): 
     })
   if (entry.scope === 'flag')
     throw new Fault('USAGE', `${name} comes from --mcp-server; leave that flag out`, { server: name })
+  const word = on ? 'on' : 'off'
   if ((entry.definition?.enabled ?? true) === on) {
-    session.out.answer(
-      { name, enabled: on, changed: false },
-      () => `${name} is ${on ? 'on' : 'off'} already.`,
+    const running = await switchRunning(session, snapshot, name, on)
+    session.out.answer({ name, enabled: on, changed: false, ...(running && { running }) }, () =>
+      running === undefined
+        ? `${name} is ${word} already.`
+        : `${name} is ${word} already; in the running gateway it was not, and is ${word} there again: ${running}.`,
     )
     return
   }
@@ -58,10 +62,9 @@ export async function switchNamed(session: Session, name: string, on: boolean): 
         server: name,
       },
     )
-  session.out.answer(
-    { name, enabled: on, changed: true, file: target.file },
-    () => `${name} is ${on ? 'on' : 'off'}.`,
-  )
+  // What was switched in the gateway alone may have outlasted the change.
+  await switchRunning(session, after, name, on)
+  session.out.answer({ name, enabled: on, changed: true, file: target.file }, () => `${name} is ${word}.`)
 }
 
 // --- internal ---

@@ -9,11 +9,14 @@ import { maskSecrets } from '../../config/view.ts'
 import { command } from '../command.ts'
 import { placeText, serverNamed, serverRow } from '../describe.ts'
 import { safe } from '../output.ts'
+import { asTheyRun } from '../running-rows.ts'
 
 export const spec = command({
   summary: 'show one server and where each value was set',
   words: '<name>',
   help: `
+Its status is that in the gateway, where one runs that follows the same configuration.
+
 Examples:
   busbar get github
   busbar get github --json`,
@@ -22,7 +25,7 @@ Examples:
     const loaded = await session.load({ warnings: false })
     const { snapshot } = loaded
     const entry = serverNamed(snapshot, name)
-    const row = serverRow(entry, loaded)
+    const [row = serverRow(entry, loaded)] = await asTheyRun(session, loaded, [serverRow(entry, loaded)])
     const config = maskSecrets(entry.tree ? plain(entry.tree) : entry.definition)
     const origins = originsOf(entry)
     out.answer({ ...row, config, origins }, () => {
@@ -33,6 +36,7 @@ Examples:
         ...(row.hides ?? []).map((place) => `  hides      ${safe(place)}`),
         `  transport  ${row.transport ?? 'unknown'}`,
         `  agents     ${row.agents.join(', ') || 'none'}`,
+        ...(row.reason === undefined ? [] : [`  reason     ${safe(row.reason)}`]),
         ...(row.missing ? [`  needs      ${missingText(row.missing)}`] : []),
         '',
         ...values,
