@@ -41,6 +41,10 @@ export interface Handlers {
   readonly relay?: boolean | undefined
 }
 
+/** What to do where nobody can be asked. */
+export const WHO_CAN =
+  'make the call with an MCP client that can answer, or with a program that has a handler for it'
+
 export type Answer = { readonly result: unknown } | { readonly error: ProtocolError }
 
 /** What we can answer ourselves. */
@@ -77,19 +81,15 @@ export async function answer(
         return { result: {} }
       case 'roots/list':
         // Asked outside of a call, and of a server that is for all, nobody is there whose folders could be meant.
-        return handlers.roots || handlers.relay
-          ? { result: { roots: handlers.roots ?? [] } }
-          : refused(method)
+        return handlers.roots || handlers.relay ? { result: { roots: handlers.roots ?? [] } } : nobody(method)
       case 'sampling/createMessage':
         return handlers.onSampling
           ? { result: await handlers.onSampling({ server, params: given }) }
-          : refused(method, handlers)
+          : nobody(method)
       case 'elicitation/create':
-        return handlers.onElicitation
-          ? await elicit(server, given, handlers.onElicitation)
-          : refused(method, handlers)
+        return handlers.onElicitation ? await elicit(server, given, handlers.onElicitation) : nobody(method)
       default:
-        return refused(method)
+        return { error: { code: ERROR.methodNotFound, message: `${method} is not offered here` } }
     }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
@@ -99,9 +99,10 @@ export async function answer(
 
 // --- internal ---
 
-function refused(method: string, { relay = false }: Handlers = {}): Answer {
-  const why = relay ? "came outside of a client's call, so there is nobody to ask" : 'is not offered here'
-  return { error: { code: ERROR.methodNotFound, message: `${method} ${why}` } }
+/** Whether others than this process can be asked makes no difference to who asks outside of their calls. */
+function nobody(method: string): Answer {
+  const message = `nobody can be asked for ${method} outside of a client's call; ${WHO_CAN}`
+  return { error: { code: ERROR.methodNotFound, message } }
 }
 
 async function elicit(

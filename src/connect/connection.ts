@@ -231,9 +231,10 @@ export class Connection {
     await this.connect()
   }
 
-  /** Lets calls that are under way finish, within bounds, then ends for good. */
-  close(drain = 0): Promise<void> {
-    this.#closing ??= this.gate.drained(Math.min(drain, DRAIN)).then(() => this.#end({ kind: 'closed' }))
+  /** Lets calls that are under way finish, within bounds, then ends for good. `withAll`: because everything stops. */
+  close(drain = 0, withAll = false): Promise<void> {
+    const end = () => this.#end({ kind: 'closed', withAll })
+    this.#closing ??= this.gate.drained(Math.min(drain, DRAIN)).then(end)
     return this.#closing
   }
 
@@ -374,7 +375,7 @@ export class Connection {
     if (!drained) stop.abort(why)
     this.#stop = new AbortController()
     this.#attempt = undefined
-    this.gate.clear(this.#off())
+    this.gate.clear(offFault(this.name, next.kind === 'closed' ? next : this.#state, this.#hidden))
     this.#set(next)
     this.#events.tools(this)
     const close = () => Promise.all([stop.abort(), link?.close(), this.#older.close()])

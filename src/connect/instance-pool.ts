@@ -242,7 +242,8 @@ export class InstancePool {
     const { connection } = slot
     slot.connection = undefined
     if (connection === undefined) return
-    const gone = connection.close(drain).finally(() => this.#leaving.delete(gone))
+    const withAll = this.#server.off?.details?.['stopping'] === true
+    const gone = connection.close(drain, withAll).finally(() => this.#leaving.delete(gone))
     this.#leaving.add(gone)
   }
 }

@@ -158,7 +158,7 @@ export class Manager {
   /** Stops everything. Nothing of any server is alive afterwards. */
   async close(options: { readonly drain?: number } = {}): Promise<void> {
     this.#closed = true
-    await Promise.all(this.connections.map((connection) => connection.close(options.drain ?? 0)))
+    await Promise.all(this.connections.map((connection) => connection.close(options.drain ?? 0, true)))
     await Promise.all(this.#leaving.values())
     this.#connections.clear()
   }

@@ -7,7 +7,7 @@ import { offTheClock, type Stopwatch } from '../base/stopwatch.ts'
 import { asksFirst } from '../wire/asks-first.ts'
 import { ERROR } from '../wire/era.ts'
 import { memberValue, type NotificationMessage, type ReplyMessage } from '../wire/message.ts'
-import { type Answer, answer, type Handlers } from './answers.ts'
+import { type Answer, answer, type Handlers, WHO_CAN } from './answers.ts'
 import { patiently } from './busy.ts'
 import type { Connection } from './connection.ts'
 import { overdue } from './given-up.ts'
@@ -220,11 +220,11 @@ function valueOrThrow(server: string, method: string, given: Answer): unknown {
   if ('result' in given) return given.result
   const { code, message } = given.error
   const isOffered = code !== ERROR.methodNotFound
-  const why = isOffered ? message : `nobody here can answer: ${message}`
+  const why = isOffered ? message : 'nobody can be asked here'
   throw new Fault('NOT_SUPPORTED', `${server} asks for ${method}, and ${why}`, {
     server,
     hint: isOffered
       ? 'see the handlers of the program that embeds Busbar: onElicitation and onSampling'
-      : 'a program that embeds Busbar can answer: see onElicitation, onSampling and roots in docs/library.md',
+      : `${WHO_CAN}: see onElicitation, onSampling and roots in docs/library.md`,
   })
 }

@@ -18,7 +18,8 @@ export type State =
   /** Cannot be used as it is configured. */
   | { readonly kind: 'unusable'; readonly error: Fault }
   | { readonly kind: 'disabled'; readonly reason?: string | undefined }
-  | { readonly kind: 'closed' }
+  /** `withAll`: because everything stops. */
+  | { readonly kind: 'closed'; readonly withAll: boolean }
 
 /** Why something is stopped that is started again at once. */
 export const RESTART = 'restart'
@@ -101,6 +102,12 @@ export function refusalIn(state: State, token: unknown, isOpen: boolean): Fault 
 
 /** Why nothing of a server may be used. */
 export function offFault(server: string, state: State, hidden: boolean): Fault {
+  if (state.kind === 'closed' && state.withAll)
+    return new Fault('SERVER_UNAVAILABLE', `Busbar is stopping, and ${server} with it`, {
+      hint: 'try again when it runs again',
+      details: { stopping: true },
+      server,
+    })
   const off = state.kind === 'disabled' && state.reason === INTEGRATIONS_OFF
   const disabled = hidden || state.kind === 'disabled'
   const why = disabled ? 'is disabled' : state.kind === 'closed' ? 'was removed or changed' : 'was stopped'

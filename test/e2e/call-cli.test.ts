@@ -9,6 +9,8 @@ import { serverCommand, startServer } from '../servers/start.ts'
 import { processesOf } from '../services/processes.ts'
 import { served } from '../services/served.ts'
 import { BINARY, type Sandbox } from './cli.ts'
+import { ownServer, place, up, userFile } from './hub.ts'
+import { ASKING, ASKING_TOOLS } from './wire-client.ts'
 
 const plain = serverCommand('plain')
 
@@ -273,4 +275,36 @@ test('on a terminal a line tells what is going on; it is wiped before the answer
   expect(shown).toMatch(/3 of 3/)
   expect(shown.split('\r\u001b[K').at(-1)).not.toContain('plain/progress')
   expect(seen({ TERM: 'dumb' })).not.toContain('starting plain')
+})
+
+/** Modern, and asks whoever calls, whatever they said that they can answer. */
+const ASKS_ANYWAY = `
+const more = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }
+const who = { method: 'elicitation/create', params: { message: 'who?', requestedSchema: { type: 'object', properties: {} } } }
+globalThis.methods = {
+  'server/discover': () => ({ ...more, supportedVersions: ['2026-07-28'], capabilities: { tools: {} } }),
+  'tools/list': () => ({ ...more, tools: [{ name: 'ask', inputSchema: { type: 'object' } }] }),
+  'tools/call': () => ({ resultType: 'input_required', inputRequests: { who } }),
+}
+`
+
+test('[C5] a tool that asks is told the same with a gateway and without: nobody can be asked here', async () => {
+  const { sandbox } = place()
+  const servers = {
+    legacy: ownServer(sandbox, ASKING_TOOLS, ASKING),
+    modern: ownServer(sandbox, '{ ask: 0 }', ASKS_ANYWAY),
+  }
+  sandbox.write(userFile(sandbox), JSON.stringify({ servers }))
+  const question = JSON.stringify({ method: 'elicitation/create', params: { message: 'Who?' } })
+  const asked = async () => {
+    const legacy = await sandbox.run(['call', 'legacy/ask', question])
+    const modern = await sandbox.run(['call', 'modern/ask'])
+    return [legacy, modern].map(({ code, stdout, stderr }) => [code, stdout, stderr].join('\n'))
+  }
+  const alone = await asked()
+  expect(alone[0]).toContain("nobody can be asked for elicitation/create outside of a client's call")
+  expect(alone[1]).toContain('modern asks for elicitation/create, and nobody can be asked here')
+  for (const said of alone) expect(said).toContain('make the call with an MCP client that can answer')
+  await up(sandbox, { servers }, { user: true })
+  expect(await asked()).toEqual(alone)
 })

@@ -3,7 +3,7 @@
 
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { serverCommand } from '../servers/start.ts'
+import { serverCommand, spawnCount } from '../servers/start.ts'
 import { AGENTS, type Answer, type Gateway, ownServer, place, until, up } from './hub.ts'
 import { lines } from './lines.ts'
 import { ASKING, ASKING_TOOLS, modern, WireClient } from './wire-client.ts'
@@ -146,6 +146,18 @@ test('[B10][C5] a call that waits for a client that is not there holds up no sto
   expect(gateway.stderr()).not.toContain('under way')
   expect(told('notifications/cancelled')).toBe(1)
   expect(await calls()).toMatchObject([{ tool: 'ask', outcome: 'cancelled' }])
+})
+
+test('[B10][C5] a call that waits for a server which does not start is told that the gateway stops', async () => {
+  const { sandbox } = place()
+  const log = sandbox.path('starts')
+  const hung = { ...serverCommand('hanging'), env: { SPAWN_LOG: log }, start: 'lazy' }
+  const gateway = await up(sandbox, { servers: { hung }, agents: AGENTS })
+  const call = gateway.ask('hung', 'resources/read', { uri: 'test://text' })
+  await until(() => spawnCount(log) === 1)
+  const { stopped } = interrupt(gateway)
+  expect(JSON.stringify(await call)).toContain('Busbar is stopping, and hung with it')
+  await stopped
 })
 
 test('[B10][C1] who comes back to a waiting call while others finish gets its answer', async () => {
