@@ -90,8 +90,9 @@ export class Link {
     this.agreement = agreement
     this.client = client
     this.#doubt = new EraDoubt(
-      () => this.#isStill(),
-      () => this.abandon(otherEra(server)),
+      server,
+      async () => isStill(await this.ask('server/discover', undefined, { idle: DOUBTFUL }), agreement),
+      (fault) => this.abandon(fault),
     )
     channel.onDoubt = () => void this.#doubt.raise()
     // Open at its end, so that a progress token can follow.
@@ -274,19 +275,6 @@ export class Link {
   async close(reason?: Fault): Promise<void> {
     await this.#channel.close(reason)
   }
-
-  // --- internal ---
-
-  /** Throws what says nothing about it. */
-  async #isStill(): Promise<boolean> {
-    try {
-      const reply = await this.ask('server/discover', undefined, { idle: DOUBTFUL })
-      return isStill(reply, this.agreement)
-    } catch (error) {
-      if (isUnread(error)) return false
-      throw error
-    }
-  }
 }
 
 /** Which list a notification is about. */
@@ -310,12 +298,6 @@ const SELF_EVIDENT = /^notifications\/(?:resources\/updated$|tasks\b)/
 
 /** Milliseconds for the question whether a server still speaks its era. */
 const DOUBTFUL = 10_000
-
-function otherEra(server: string): Fault {
-  return new Fault('CONNECTION_LOST', `${server} speaks another version of the protocol than before`, {
-    server,
-  })
-}
 
 interface Opened {
   readonly channel: Channel

@@ -86,14 +86,15 @@ afterEach(() => {
 
 test('a doubt is settled by one question for all, and the next one comes later and later', async () => {
   let asked = 0
-  let givenUp = 0
+  const givenUp: string[] = []
   let answer: () => Promise<boolean> = async () => true
   const doubt = new EraDoubt(
+    'far',
     () => {
       asked += 1
       return answer()
     },
-    () => void givenUp++,
+    ({ message }) => void givenUp.push(message),
   )
   expect(await Promise.all([doubt.raise(), doubt.raise()])).toEqual([false, false])
   expect([await doubt.raise(), asked]).toEqual([false, 1])
@@ -106,5 +107,21 @@ test('a doubt is settled by one question for all, and the next one comes later a
   vi.advanceTimersByTime(1)
   answer = async () => false
   expect(await Promise.all([doubt.raise(), doubt.raise()])).toEqual([true, true])
-  expect([await doubt.raise(), asked, givenUp]).toEqual([true, 3, 1])
+  expect([await doubt.raise(), asked, givenUp]).toEqual([
+    true,
+    3,
+    ['far speaks another version of the protocol than before'],
+  ])
+})
+
+test('who is refused in the same way when it asks says what it was told', async () => {
+  const refused = unread(new Fault('SERVER_UNREACHABLE', 'far: host answered 404', { server: 'far' }))
+  const given: Fault[] = []
+  const doubt = new EraDoubt(
+    'far',
+    () => Promise.reject(refused),
+    (fault) => void given.push(fault),
+  )
+  expect(await doubt.raise()).toBe(true)
+  expect(given).toMatchObject([{ code: 'CONNECTION_LOST', message: 'far: host answered 404', server: 'far' }])
 })

@@ -28,7 +28,7 @@ export function unread({ code, message, hint, server, details, cause }: Fault): 
   return new Fault(code, message, { hint, server, details: { ...details, unread: true }, cause })
 }
 
-export function isUnread(error: unknown): boolean {
+export function isUnread(error: unknown): error is Fault {
   return error instanceof Fault && error.details?.['unread'] === true
 }
 
@@ -42,15 +42,17 @@ export function isStill(reply: ReplyMessage, { serverInfo, capabilities }: Agree
 }
 
 export class EraDoubt {
+  readonly #server: string
   readonly #isStill: () => Promise<boolean>
-  readonly #giveUp: () => void
+  readonly #giveUp: (fault: Fault) => void
   #asking: Promise<boolean> | undefined
   #pause = FIRST_PAUSE
   /** On the monotonic clock. */
   #calmUntil = 0
 
-  /** `isStill` asks the server; where it throws, nothing is known. */
-  constructor(isStill: () => Promise<boolean>, giveUp: () => void) {
+  /** `isStill` asks the server; where it throws anything but that it was refused in the same way, nothing is known. */
+  constructor(server: string, isStill: () => Promise<boolean>, giveUp: (fault: Fault) => void) {
+    this.#server = server
     this.#isStill = isStill
     this.#giveUp = giveUp
   }
@@ -65,8 +67,14 @@ export class EraDoubt {
   // --- internal ---
 
   async #ask(): Promise<boolean> {
-    if (!(await this.#isStill().catch(() => true))) {
-      this.#giveUp()
+    let said = `${this.#server} speaks another version of the protocol than before`
+    const isStill = await this.#isStill().catch((error: unknown) => {
+      // It may also be nobody's place any more; then what is said there is what people need.
+      if (isUnread(error)) said = error.message
+      return !isUnread(error)
+    })
+    if (!isStill) {
+      this.#giveUp(new Fault('CONNECTION_LOST', said, { server: this.#server }))
       return true
     }
     this.#asking = undefined
