@@ -1,9 +1,8 @@
 // One message on its way over http, from the first attempt to its end: answered, failed, or given up.
 
 import { Fault } from '../../base/fault.ts'
-import { ERROR } from '../../wire/era.ts'
 import type { AnswerHeaders } from '../../wire/http-answer.ts'
-import { type ErrorMessage, errorOf, readMessage } from '../../wire/message.ts'
+import { type ErrorMessage, errorOf } from '../../wire/message.ts'
 import { mayBeOther, unread } from '../other-era.ts'
 import type { Outgoing, TransportEvents } from '../transport.ts'
 import { isSameId, replyIdOf } from './answer.ts'
@@ -11,6 +10,7 @@ import type { Dialer } from './dial.ts'
 import { Exchange, type Receiver } from './exchange.ts'
 import type { HeaderBook } from './headers.ts'
 import { isBusy, type Refusal, refusalFault } from './refusal.ts'
+import { errorIn, sessionLoss } from './session-loss.ts'
 import { type Breakage, lost } from './trouble.ts'
 
 /** What a call needs of the transport it belongs to. */
@@ -24,8 +24,8 @@ export interface CallHost {
   finished(call: Call): void
   /** The server took the notification that opens the session. */
   greeted(): void
-  /** The server forgot the session it was sent in. The call is sent again in the next one. */
-  sessionLost(call: Call): void
+  /** The server forgot the session it was sent in. Whether the call is sent again in the next one. */
+  sessionLost(call: Call, how: 'sure' | 'likely'): boolean
 }
 
 export class Call implements Receiver {
@@ -128,10 +128,8 @@ export class Call implements Receiver {
       return
     }
     const error = errorIn(refusal)
-    if (id !== undefined && this.session !== undefined && isSessionLoss(refusal, error, id)) {
-      this.#host.sessionLost(this)
-      return
-    }
+    const loss = id === undefined || this.session === undefined ? undefined : sessionLoss(refusal, error, id)
+    if (loss !== undefined && this.#host.sessionLost(this, loss)) return
     const isOther =
       id !== undefined &&
       headers.agreement?.modern &&
@@ -218,11 +216,6 @@ function waitBefore(retry: number | undefined): number {
   return Math.min(Math.max(retry ?? DEFAULT_RETRY, SHORTEST_RETRY), LONGEST_RETRY)
 }
 
-function errorIn({ body }: Refusal): ErrorMessage | undefined {
-  const message = readMessage(body)
-  return message.kind === 'error' ? message : undefined
-}
-
 /** Whether the protocol error in a body says more than the status does. */
 function speaksForItself({ status, headers }: Refusal): boolean {
   return status !== 401 && headers['www-authenticate'] === undefined && !isBusy(status, headers)
@@ -234,12 +227,3 @@ function isOtherEra({ status, body }: Refusal, error: ErrorMessage | undefined, 
 
 /** Bytes of a body in which what it speaks of is looked for. */
 const LOOKED_AT = 4096
-
-/** Errors that only a server gives which read the message. */
-const READ_ERRORS: ReadonlySet<number> = new Set([ERROR.methodNotFound, ERROR.invalidParams])
-
-/** 404 is what the protocol says; some servers say 400 and speak of a session. Either way nothing was done. */
-function isSessionLoss({ status, body }: Refusal, error: ErrorMessage | undefined, id: number): boolean {
-  if (error && isSameId(error.id, id) && READ_ERRORS.has(errorOf(error).code)) return false
-  return status === 404 || (status === 400 && /session/i.test(body.toString('utf8', 0, LOOKED_AT)))
-}

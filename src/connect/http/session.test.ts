@@ -53,8 +53,24 @@ const LOST = {
   body: '{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}',
 }
 
-for (const refuse of [LOST, { status: 404, body: 'gone' }, { status: 400, body: 'No valid session ID' }])
-  test(`twenty calls in a forgotten session (${refuse.status}) start one new session`, async () => {
+const said = (message: string) => ({
+  status: 400,
+  body: JSON.stringify({
+    jsonrpc: '2.0',
+    error: { code: -32000, message: `Bad Request: ${message}` },
+    id: null,
+  }),
+})
+
+for (const refuse of [
+  LOST,
+  { status: 404, body: 'gone' },
+  { status: 400, body: 'No valid session ID' },
+  said('Server not initialized'),
+  said('No valid session ID provided'),
+  said('Mcp-Session-Id header is required'),
+])
+  test(`twenty calls in a forgotten session (${refuse.status} ${refuse.body}) start one new session`, async () => {
     const { rig, sessions, statuses, transport, told } = await start(refuse)
     transport.send(message(2, 'tools/list'))
     expect((await told.reply(2)).result).toEqual({ session: 's1' })
@@ -110,16 +126,37 @@ test('a call that learns of the new session too late is sent again in it, and st
   expect(named(rig.hits, 'initialize')).toHaveLength(2)
 })
 
-test('a stream that stands by and learns of it first starts the new session, once', async () => {
-  const { rig, sessions, streams, transport, told } = await start(LOST)
-  await rig.until(() => streams.length === 1)
-  sessions.clear()
-  for (const response of streams) response.end('retry: 1\ndata: \n\n')
-  await rig.until(() => rig.hits.filter(({ method }) => method === 'GET').length === 3)
-  transport.send(message(2, 'tools/call'))
-  expect((await told.reply(2)).result).toEqual({ session: 's2' })
+test('words of a 400 that a new session does not help are about that call, and start no other', async () => {
+  const { rig, sessions, transport, told } = await start(said('the session of the date is missing'))
+  sessions.has = (session) =>
+    Set.prototype.has.call(sessions, session) && !refused.has(rig.hits.at(-1)?.message.id)
+  const refused = new Set<unknown>([2, 3, 4])
+  const book = (id: number) => message(id, 'tools/call', { name: 'book' })
+  for (const id of [2, 3, 4]) {
+    transport.send(book(id))
+    expect(await told.failure(id)).toMatchObject({ code: 'SERVER_ERROR', details: { status: 400 } })
+  }
   expect(named(rig.hits, 'initialize')).toHaveLength(2)
+  transport.send(book(5))
+  expect((await told.reply(5)).result).toEqual({ session: 's2' })
+  // Another tool is believed, for which it was the session.
+  sessions.clear()
+  transport.send(message(6, 'tools/call', { name: 'look' }))
+  expect((await told.reply(6)).result).toEqual({ session: 's3' })
+  expect(told.ends).toEqual([])
 })
+
+for (const refuse of [LOST, said('Server not initialized')])
+  test(`a stream that stands by and learns of it first (${refuse.status}) starts the new session, once`, async () => {
+    const { rig, sessions, streams, transport, told } = await start(refuse)
+    await rig.until(() => streams.length === 1)
+    sessions.clear()
+    for (const response of streams) response.end('retry: 1\ndata: \n\n')
+    await rig.until(() => rig.hits.filter(({ method }) => method === 'GET').length === 3)
+    transport.send(message(2, 'tools/call'))
+    expect((await told.reply(2)).result).toEqual({ session: 's2' })
+    expect(named(rig.hits, 'initialize')).toHaveLength(2)
+  })
 
 test('an unknown method in a session is an answer, not a lost session', async () => {
   const body = '{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"no such method"}}'

@@ -4,6 +4,7 @@
 import { Fault } from '../../base/fault.ts'
 import { Numbered } from '../../base/numbered.ts'
 import { idOfCut } from '../../wire/ends.ts'
+import { subjectOf } from '../habits.ts'
 import type { Diagnosis, OpenTransport, Outgoing, Transport, TransportEvents } from '../transport.ts'
 import { replyIdOf } from './answer.ts'
 import { Call, type CallHost } from './call.ts'
@@ -36,6 +37,8 @@ export function openStreamable(options: StreamableOptions): OpenTransport {
 const MAX_CALLS = 64
 /** How long the server may take to hear that the session is over. */
 const FAREWELL = 1_000
+/** How long the words of a refusal are not believed after a new session did not help. */
+const DISBELIEF = 60_000
 
 class StreamableTransport implements Transport, CallHost, StandbyHost, RenewalHost {
   readonly streams = true
@@ -53,6 +56,8 @@ class StreamableTransport implements Transport, CallHost, StandbyHost, RenewalHo
   #held: Call[] | undefined
   #greeting: Partial<Greeting> = {}
   #greeted = false
+  /** Whose words about a session were not about ours, and until when they are not believed. */
+  readonly #unhelped = new Map<string, number>()
   #renewal: Renewal | undefined
   readonly #standby: Standby
   #ended = false
@@ -129,21 +134,24 @@ class StreamableTransport implements Transport, CallHost, StandbyHost, RenewalHo
     setImmediate(() => this.#goOn())
   }
 
-  sessionLost(call: Call): void {
+  sessionLost(call: Call, how: 'sure' | 'likely'): boolean {
+    // What a new session did not mend was about something else; the old one would have been given up for nothing.
+    if (how === 'likely' && this.#isUnhelped(call)) return false
     const { initialize, initialized } = this.#greeting
     if (call.resent || initialize === undefined || initialized === undefined) {
       this.#end(new Fault('CONNECTION_LOST', `${this.dialer.place} keeps forgetting the session`))
-      return
+      return true
     }
     call.resent = true
     this.released(call)
     // Another call found out before this one.
     if (this.#renewal === undefined && call.session !== this.headers.session) {
       this.#admit(call)
-      return
+      return true
     }
     this.#held = [...(this.#held ?? []), call]
     this.#renew({ initialize, initialized })
+    return true
   }
 
   // --- what the stream that stands by tells ---
@@ -184,6 +192,14 @@ class StreamableTransport implements Transport, CallHost, StandbyHost, RenewalHo
   }
 
   // --- internal ---
+
+  /** Whether a new session did not help a call of its kind, now or a moment ago. */
+  #isUnhelped({ outgoing, resent }: Call): boolean {
+    const subject = subjectOf(outgoing)
+    const now = performance.now()
+    if (resent) this.#unhelped.set(subject, now + DISBELIEF)
+    return (this.#unhelped.get(subject) ?? 0) > now
+  }
 
   #admit(call: Call): void {
     if (call.counted && this.#active >= MAX_CALLS) this.#waiting.add(call)
