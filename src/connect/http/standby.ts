@@ -5,7 +5,8 @@ import type { AnswerHeaders } from '../../wire/http-answer.ts'
 import type { Dialer } from './dial.ts'
 import { Exchange, type Receiver } from './exchange.ts'
 import type { HeaderBook } from './headers.ts'
-import type { Refusal } from './refusal.ts'
+import { type Refusal, retryAfter } from './refusal.ts'
+import { errorIn, sessionLoss } from './session-loss.ts'
 import type { Breakage } from './trouble.ts'
 
 export interface StandbyHost {
@@ -27,6 +28,8 @@ export class Standby implements Receiver {
   #retry: number | undefined
   #fruitless = 0
   #opened = 0
+  /** Whether the server ever gave it. */
+  #had = false
   #open = false
   #stopped = true
 
@@ -55,6 +58,7 @@ export class Standby implements Receiver {
 
   accepted(_headers: AnswerHeaders): void {
     this.#opened = performance.now()
+    this.#had = true
     this.#open = true
     this.#host.standbyState(true)
   }
@@ -72,11 +76,14 @@ export class Standby implements Receiver {
     this.#again()
   }
 
-  /** A server need not have such a stream. */
-  refused({ status }: Refusal): void {
-    if (status >= 500 || status === 429) this.#again()
-    else if (status === 404 && this.#opened > 0 && this.#host.headers.session !== undefined)
+  /** A server need not have such a stream. One that had it gives it again, whatever stands in the way for now. */
+  refused(refusal: Refusal): void {
+    const { status, headers } = refusal
+    if (this.#opened > 0 && this.#host.headers.session !== undefined && this.#isSessionLoss(refusal))
       this.#host.standbySessionLost()
+    else if (status === 404 || status === 405) this.stop()
+    else if (this.#had || status >= 500 || PASSING.has(status))
+      this.#again(retryAfter(headers['retry-after'], Date.now()))
     else this.stop()
   }
 
@@ -92,9 +99,15 @@ export class Standby implements Receiver {
     this.#exchange.unref()
   }
 
-  #again(): void {
+  #isSessionLoss(refusal: Refusal): boolean {
+    return sessionLoss(refusal, errorIn(refusal), undefined) !== undefined
+  }
+
+  /** `least`: milliseconds that the server wants us to wait. */
+  #again(least = 0): void {
     if (this.#stopped) return
-    if (this.#open) this.#host.standbyState(false)
+    // Also one that never stood: what is said before it does is missed.
+    this.#host.standbyState(false)
     // One that stood for a while was no failure, even if nothing came.
     if (this.#open && performance.now() - this.#opened > LONGEST_WAIT) this.#fruitless = 0
     this.#open = false
@@ -102,12 +115,15 @@ export class Standby implements Receiver {
     this.#retry = this.#exchange?.retry ?? this.#retry
     const wait = Math.max(this.#retry ?? DEFAULT_RETRY, SHORTEST_RETRY) * 2 ** Math.min(this.#fruitless, 12)
     this.#fruitless += 1
-    this.#timer = setTimeout(() => this.#connect(), Math.min(wait, LONGEST_WAIT)).unref()
+    const next = Math.max(Math.min(wait, LONGEST_WAIT), least)
+    this.#timer = setTimeout(() => this.#connect(), next).unref()
   }
 }
 
 // --- internal ---
 
+/** Request timeout, conflict (the lost stream counts as open yet), too early, too many requests. */
+const PASSING: ReadonlySet<number> = new Set([408, 409, 425, 429])
 const DEFAULT_RETRY = 1_000
 const SHORTEST_RETRY = 10
 const LONGEST_WAIT = 30_000

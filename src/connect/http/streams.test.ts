@@ -127,6 +127,40 @@ test('the stream that stands by comes back where it was after the time the serve
   expect(told.messages.slice(1).every(({ stream }) => stream === undefined)).toBe(true)
 })
 
+for (const status of [400, 403, 408, 409, 425, 429, 500])
+  test(`a stream that stands by comes back although it was refused once with ${status}`, async () => {
+    const statuses: string[] = []
+    const { rig, transport, told } = await start(
+      (hit, response) => {
+        if (hit.method !== 'GET') answers(hit, response, undefined as never)
+        else if (gets(rig.hits).length === 1) stream(response).end('retry: 1\ndata: \n\n')
+        else if (gets(rig.hits).length === 2) response.writeHead(status).end('not now')
+        else stream(response).write(event({ jsonrpc: '2.0', method: 'notifications/x' }))
+      },
+      { onStatus: (status) => statuses.push(status) },
+    )
+    await greet(transport, told)
+    await told.until(() => told.messages.length === 2)
+    expect(statuses.at(0)).toBe('listening')
+    expect(statuses.slice(-2)).toEqual(['not-listening', 'listening'])
+  })
+
+for (const status of [404, 405])
+  test(`a stream that stands by and is refused with ${status} is not asked for again`, async () => {
+    const { rig, transport, told } = await start((hit, response) => {
+      if (hit.method !== 'GET') answers(hit, response, undefined as never)
+      else if (gets(rig.hits).length === 1) stream(response).end('retry: 1\ndata: \n\n')
+      else response.writeHead(status).end()
+    })
+    await greet(transport, told)
+    await rig.until(() => gets(rig.hits).length === 2)
+    for (let id = 2; id < 12; id++) {
+      transport.send(message(id, 'tools/list'))
+      await told.reply(id)
+    }
+    expect(gets(rig.hits)).toHaveLength(2)
+  })
+
 test('events of other kinds, and words that go with a status, are no messages', async () => {
   const { rig, transport, told } = await start((hit, response) => {
     if (hit.message.id === undefined)
