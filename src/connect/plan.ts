@@ -278,14 +278,17 @@ function streamable(options: Address, open: (options: StreamableOptions) => Open
     return open({
       ...options,
       onStatus: (status) => {
-        if (status === 'session-renewed' || (status === 'listening' && gap)) events.message(LIST_CHANGED)
+        if (status === 'session-renewed' || (status === 'listening' && gap))
+          for (const changed of LISTS_CHANGED) events.message(changed)
         gap = status === 'not-listening'
       },
     })(events)
   }
 }
 
-const LIST_CHANGED = Buffer.from('{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}')
+const LISTS_CHANGED = ['tools', 'resources', 'prompts'].map((list) =>
+  Buffer.from(`{"jsonrpc":"2.0","method":"notifications/${list}/list_changed"}`),
+)
 
 type Address = ReturnType<typeof address> & { readonly scrub: (text: string) => string }
 

@@ -75,6 +75,28 @@ test('[B7] one who leaves takes nobody else’s subscription along, and a server
   expect(streams[0].of(UPDATED)).toHaveLength(1)
 })
 
+test('[B7] what a server was asked for is asked again in a new session, and each of its lists may be another', async () => {
+  const { url } = await startServer('session-loss', { era: 'legacy', case: 'changing' })
+  const gateway = await up(place().sandbox, { servers: { loss: { url } }, agents: AGENTS })
+  const client = await WireClient.open(gateway, '/mcp/loss')
+  const stream = await client.listen()
+  for (const uri of ['test://text', 'test://pixel']) await client.ask('resources/subscribe', { uri })
+  await client.ask('resources/unsubscribe', { uri: 'test://pixel' })
+  await client.ask('logging/setLevel', { level: 'debug' })
+  await client.call('forget')
+  expect((await client.call('echo', { text: 'x' })).content[0].text).toBe('x')
+  for (const list of ['tools', 'resources', 'prompts'])
+    await stream.find(`notifications/${list}/list_changed`)
+  await until(async () => {
+    await client.call('touch', { uri: 'test://pixel' })
+    await client.call('touch', { uri: 'test://text' })
+    return stream.of(UPDATED).length > 0
+  })
+  expect(new Set(stream.of(UPDATED).map(({ uri }) => uri))).toEqual(new Set(['test://text']))
+  const call = await client.begin('log', { level: 'debug', text: 'at length' })
+  expect((await call.find('notifications/message')).params.data).toBe('at length')
+})
+
 test('[B8][C8] sessions hear that tools changed: of servers they may use, and of definitions that were accepted', async () => {
   const { sandbox } = place()
   const { offer, servers } = changeable(sandbox)

@@ -13,6 +13,7 @@ import { Exchange } from './exchange.ts'
 import { type Agreement, HeaderBook, type HeaderMap } from './headers.ts'
 import { type Greeting, Renewal, type RenewalHost } from './renewal.ts'
 import { Standby, type StandbyHost } from './standby.ts'
+import { Wishes } from './wishes.ts'
 
 /**
  * What goes on below, for whoever wants to know: a new session means that what the server offers may have changed, and
@@ -60,6 +61,7 @@ class StreamableTransport implements Transport, CallHost, StandbyHost, RenewalHo
   readonly #unhelped = new Map<string, number>()
   #renewal: Renewal | undefined
   readonly #standby: Standby
+  readonly #wishes: Wishes
   #ended = false
   #closing: Promise<void> | undefined
 
@@ -70,6 +72,7 @@ class StreamableTransport implements Transport, CallHost, StandbyHost, RenewalHo
     this.events = events
     this.#onStatus = options.onStatus
     this.#standby = new Standby(this)
+    this.#wishes = new Wishes(this)
   }
 
   send(outgoing: Outgoing): void {
@@ -77,6 +80,7 @@ class StreamableTransport implements Transport, CallHost, StandbyHost, RenewalHo
     const call = new Call(this, outgoing, outgoing.id ?? --this.#notes)
     this.#calls.set(call.key, call)
     if (outgoing.method === 'initialize') this.#greeting = { initialize: outgoing }
+    if (outgoing.method !== 'tools/call') this.#wishes.note(outgoing)
     if (this.#held) this.#held.push(call)
     else this.#admit(call)
     if (outgoing.method === 'notifications/initialized' && !this.#held) {
@@ -188,7 +192,9 @@ class StreamableTransport implements Transport, CallHost, StandbyHost, RenewalHo
       return
     }
     this.#onStatus?.('session-renewed')
-    setImmediate(() => this.#goOn())
+    setImmediate(() => {
+      this.#goOn(() => this.#wishes.repeat())
+    })
   }
 
   // --- internal ---
@@ -214,9 +220,11 @@ class StreamableTransport implements Transport, CallHost, StandbyHost, RenewalHo
     call.start()
   }
 
-  #goOn(): void {
+  /** `first`: comes before what waits. */
+  #goOn(first?: () => void): void {
     if (this.#ended || this.#renewal) return
     if (!this.headers.isModern('')) this.#standby.start()
+    first?.()
     const held = this.#held ?? []
     this.#held = undefined
     for (const call of held) this.#admit(call)
@@ -242,6 +250,7 @@ class StreamableTransport implements Transport, CallHost, StandbyHost, RenewalHo
 
   #stop(): void {
     this.#standby.stop()
+    this.#wishes.stop()
     this.#renewal?.abort()
     for (const call of this.#calls.values()) call.abort()
     this.#calls.clear()

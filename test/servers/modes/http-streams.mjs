@@ -3,17 +3,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { write } from '../pace.mjs'
 import { NOTHING, schema, text } from '../protocol.mjs'
+import { changing } from './lists.mjs'
 import { passage, tool, wait } from './parts.mjs'
 import { plain } from './plain.mjs'
 
-/** Tool `forget` loses all legacy sessions: the next request gets a 404. */
-function sessionLoss() {
-  const base = plain()
+/** Tool `forget` loses all legacy sessions: the next request gets a 404. Case `changing`: like that mode otherwise. */
+function sessionLoss({ case: variant }) {
+  const base = variant === 'changing' ? changing() : plain()
   const forget = (_given, call) => {
     call.server.forgetSessions?.()
     return text('forgotten')
   }
-  return { ...base, tools: [...base.tools, tool('forget', 'Forgets all sessions', forget)] }
+  const own = tool('forget', 'Forgets all sessions', forget)
+  const { tools } = base
+  return { ...base, tools: typeof tools === 'function' ? () => [...tools(), own] : [...tools, own] }
 }
 
 /**

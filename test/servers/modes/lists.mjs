@@ -59,7 +59,7 @@ function storm() {
 const CHANGES = ['description', 'schema', 'add', 'remove', 'prompt', 'resource']
 
 /** Tool `change` alters a list and says so; tool `touch` says that a resource was updated. */
-function changing() {
+export function changing() {
   const base = plain()
   let tools = base.tools
   let prompts = base.prompts
