@@ -9,7 +9,7 @@ import { isSameId, replyIdOf } from './answer.ts'
 import type { Dialer } from './dial.ts'
 import { Exchange, type Receiver } from './exchange.ts'
 import type { HeaderBook } from './headers.ts'
-import { isBusy, type Refusal, refusalFault } from './refusal.ts'
+import { isBusy, type Refusal, refusalFault, retryAfter } from './refusal.ts'
 import { errorIn, sessionLoss } from './session-loss.ts'
 import { type Breakage, lost } from './trouble.ts'
 
@@ -47,6 +47,8 @@ export class Call implements Receiver {
   #retried = false
   #resuming = false
   #attempts = 0
+  /** How often in a row it was asked for the rest, and had nothing new. */
+  #polls = 0
   #lastId: string | undefined
   #retry: number | undefined
   #timer: NodeJS.Timeout | undefined
@@ -113,7 +115,7 @@ export class Call implements Receiver {
     const { id, method } = this.outgoing
     if (this.#over) return
     if (this.#answered || id === undefined) this.#finish()
-    else if (this.#exchange?.streaming) this.#cut()
+    else if (this.#exchange?.streaming) this.#poll()
     else
       this.fail(
         new Fault('MESSAGE_INVALID', `${this.#host.dialer.place} answered ${method} with something else`),
@@ -124,7 +126,8 @@ export class Call implements Receiver {
     const { dialer, events, headers } = this.#host
     const { id } = this.outgoing
     if (this.#resuming) {
-      this.fail(lost(`${dialer.place} does not give the rest of an answer that broke off`))
+      if (PASSING.has(refusal.status)) this.#poll(retryAfter(refusal.headers['retry-after'], Date.now()))
+      else this.fail(lost(`${dialer.place} does not give the rest of an answer that broke off`))
       return
     }
     const error = errorIn(refusal)
@@ -171,21 +174,47 @@ export class Call implements Receiver {
     }
   }
 
-  /** The stream broke off. Only the old era can go on where it was, and only if the server numbered its events. */
+  /** The stream broke off. A server that does so again and again without anything new will not come to an end. */
   #cut(fault?: Fault): void {
-    const { dialer, headers } = this.#host
+    this.#attempts = this.#hasNews() ? 1 : this.#attempts + 1
+    if (this.#attempts > MAX_ATTEMPTS) this.#lose(fault)
+    else this.#resumeLater(0, fault)
+  }
+
+  /**
+   * The server ended the stream in good order, or asks for patience: it works on, and wants to be asked for the rest now
+   * and then. The call's own deadline says how long. `least`: milliseconds that it wants us to wait.
+   */
+  #poll(least = 0): void {
+    this.#polls = this.#hasNews() ? 0 : this.#polls + 1
+    this.#attempts = 0
+    // One that wants to be asked very often gives its answer as soon without that.
+    const slowed = Math.min(SHORTEST_RETRY * 2 ** Math.min(this.#polls, 16), DEFAULT_RETRY)
+    this.#resumeLater(Math.max(least, slowed))
+  }
+
+  /** Whether something came since it was looked at last. What the stream said of itself is kept. */
+  #hasNews(): boolean {
     const lastId = this.#exchange?.lastId ?? this.#lastId
     this.#retry = this.#exchange?.retry ?? this.#retry
-    if (lastId !== this.#lastId) this.#attempts = 0
+    const isNew = lastId !== this.#lastId
     this.#lastId = lastId
-    this.#attempts += 1
-    if (lastId === undefined || headers.isModern(this.outgoing.method) || this.#attempts > MAX_ATTEMPTS) {
-      this.fail(fault ?? lost(`${dialer.place} ended its answer before it was whole`))
+    return isNew
+  }
+
+  /** Only the old era can go on where it was, and only if the server numbered its events. */
+  #resumeLater(least: number, fault?: Fault): void {
+    if (this.#lastId === undefined || this.#host.headers.isModern(this.outgoing.method)) {
+      this.#lose(fault)
       return
     }
     this.#resuming = true
     this.#host.released(this)
-    this.#timer = setTimeout(() => this.#resume(), waitBefore(this.#retry))
+    this.#timer = setTimeout(() => this.#resume(), Math.max(waitBefore(this.#retry), least))
+  }
+
+  #lose(fault = lost(`${this.#host.dialer.place} ended its answer before it was whole`)): void {
+    this.fail(fault)
   }
 
   #resume(): void {
@@ -206,8 +235,10 @@ export class Call implements Receiver {
 
 /** How long a stream may go on after its answer. */
 const LINGER = 1_000
-/** Tries in a row to get the rest of an answer that bring nothing new. */
+/** Tries in a row to get the rest of an answer that break off and bring nothing new. */
 const MAX_ATTEMPTS = 3
+/** Refusals of the rest that a server, or what stands before it, gives for a while. */
+const PASSING: ReadonlySet<number> = new Set([408, 409, 425, 429, 502, 503, 504])
 const DEFAULT_RETRY = 1_000
 const SHORTEST_RETRY = 10
 const LONGEST_RETRY = 60_000

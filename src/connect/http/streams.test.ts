@@ -84,15 +84,63 @@ for (const [how, cut] of cuts) {
   })
 }
 
-test('a stream that brings nothing new is taken up three times and then lost', async () => {
+test('a stream that breaks off without anything new is taken up three times and then lost', async () => {
   const { rig, transport, told } = await start((_hit, response) => {
-    stream(response).end('id: e1\nretry: 1\ndata:\n\n')
+    stream(response).write('id: e1\nretry: 1\ndata:\n\n', () => response.destroy())
   })
   transport.agree(LEGACY)
   transport.send(message(1, 'tools/call'))
   expect((await told.failure(1)).code).toBe('CONNECTION_LOST')
   expect(gets(rig.hits)).toHaveLength(3)
 })
+
+test('a stream that is ended in good order is asked for as long as somebody waits', async () => {
+  const { rig, transport, told } = await start((hit, response) => {
+    stream(response)
+    if (hit.method === 'POST') response.end('id: e1\nretry: 1\ndata:\n\n')
+    else response.end(gets(rig.hits).length === 7 ? event(result(1), 'e2') : '')
+  })
+  transport.agree(LEGACY)
+  transport.send(message(1, 'tools/call'))
+  await told.reply(1)
+  expect(gets(rig.hits).map(({ headers }) => headers['last-event-id'])).toEqual(Array(7).fill('e1'))
+  transport.send(message(2, 'tools/call'))
+  await rig.until(() => gets(rig.hits).length === 12)
+  transport.drop(2)
+  transport.send(message(3, 'tools/call'))
+  await rig.until(() => gets(rig.hits).length === 16)
+  expect(told.failures).toEqual([])
+})
+
+for (const status of [409, 429, 502, 503])
+  test(`the rest of an answer that is refused with ${status} is asked for again, and not before the server wants it`, async () => {
+    const asked: number[] = []
+    const { transport, told } = await start((hit, response) => {
+      if (hit.method === 'POST') stream(response).end('id: e1\nretry: 1\ndata:\n\n')
+      else if (asked.push(performance.now()) < 5)
+        response.writeHead(status, asked.length === 1 ? { 'retry-after': '1' } : {}).end('later')
+      else stream(response).end(event(result(1), 'e2'))
+    })
+    transport.agree(LEGACY)
+    transport.send(message(1, 'tools/call'))
+    await told.reply(1)
+    const [first = 0, second = 0] = asked
+    // A timer may be a little early.
+    expect(second - first).toBeGreaterThan(990)
+    expect(told.failures).toEqual([])
+  })
+
+for (const status of [400, 404, 405, 500])
+  test(`the rest of an answer that is refused with ${status} is lost`, async () => {
+    const { rig, transport, told } = await start((hit, response) => {
+      if (hit.method === 'POST') stream(response).end('id: e1\nretry: 1\ndata:\n\n')
+      else response.writeHead(status).end()
+    })
+    transport.agree(LEGACY)
+    transport.send(message(1, 'tools/call'))
+    expect((await told.failure(1)).code).toBe('CONNECTION_LOST')
+    expect(gets(rig.hits)).toHaveLength(1)
+  })
 
 test('an answer that comes on the stream that stands by ends its request too', async () => {
   let standby: ServerResponse | undefined
