@@ -63,6 +63,16 @@ test('messages travel a frame each, in order, also those sent before the handsha
   expect(told.ends).toEqual([])
 })
 
+test('several messages in one frame are told one by one', async () => {
+  const { transport, told } = await start((socket) =>
+    socket.on('message', () => socket.send(JSON.stringify([notified, result(1)]))),
+  )
+  const notified = { jsonrpc: '2.0', method: 'notifications/x' }
+  transport.send(message(1, 'tools/list'))
+  await told.reply(1)
+  expect(told.messages.map(({ value }) => value.method ?? value.id)).toEqual(['notifications/x', 1])
+})
+
 test('a frame over the limit is thrown away, and the connection goes on', async () => {
   const { transport, told } = await start((socket) =>
     socket.on('message', () => {

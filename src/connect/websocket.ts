@@ -5,6 +5,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { WebSocket } from 'ws'
 import { excerptOf } from '../base/excerpt.ts'
 import { Fault } from '../base/fault.ts'
+import { eachMessage } from '../wire/batch.ts'
 import { idOfCut } from '../wire/ends.ts'
 import type { AnswerHeaders } from '../wire/http-answer.ts'
 import { type Credential, isAboutSignature, MOST_ATTEMPTS } from './http/credential.ts'
@@ -147,7 +148,7 @@ class WebSocketTransport implements Transport {
     // Thrown away, but it costs only the call it belongs to.
     else if (length > this.#limit)
       this.#events.oversized(length, idOfCut(data.subarray(0, 4096), data.subarray(-4096)))
-    else this.#events.message(data)
+    else eachMessage(data, (message) => this.#events.message(message))
   }
 
   #open(): void {

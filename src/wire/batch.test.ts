@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { messagesIn } from './batch.ts'
+import { eachMessage, messagesIn } from './batch.ts'
 
 test('a list of messages is cut into them without a change', () => {
   const parts = ['{"a":"],[\\"}{","n":1.0e2}', ' {"b":[1,{"c":2}]}', '7']
@@ -12,4 +12,17 @@ test('a list of messages is cut into them without a change', () => {
 
 test('nesting without end is no messages, and costs no stack', () => {
   expect(messagesIn(Buffer.from('['.repeat(200_000) + ']'.repeat(200_000)))).toHaveLength(1)
+})
+
+test('each message is handed over, and what holds none is, too', () => {
+  for (const [text, expected] of [
+    ['[{"a":1},{"b":2}]', ['{"a":1}', '{"b":2}']],
+    ['{"a":1}', ['{"a":1}']],
+    ['[', ['[']],
+    ['word', ['word']],
+  ] as const) {
+    const taken: string[] = []
+    eachMessage(Buffer.from(text), (message) => taken.push(String(message)))
+    expect(taken).toEqual(expected)
+  }
 })

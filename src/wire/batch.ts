@@ -1,5 +1,12 @@
 // Several messages in one list, as version 2025-03-26 allowed.
 
+/** Hands each message in a text over; what holds none, as it is. Nearly always it is one, for which nothing is made. */
+export function eachMessage(bytes: Buffer, take: (message: Buffer) => void): void {
+  const parts = bytes[0] === BRACE_OPEN ? undefined : messagesIn(bytes)
+  if (parts === undefined || parts.length === 0) take(bytes)
+  else for (const message of parts) take(message)
+}
+
 /**
  * The messages in a text. Version 2025-03-26 allowed several in a list; they are cut out as they stand, so that nothing
  * in them changes. What is no message shows when it is read.

@@ -1,7 +1,7 @@
 // One request and its answer, be it a message, a stream of them, or a refusal. Bytes are counted as they come.
 
 import { Fault } from '../../base/fault.ts'
-import { messagesIn } from '../../wire/batch.ts'
+import { eachMessage, messagesIn } from '../../wire/batch.ts'
 import { withoutMark } from '../../wire/byte-mark.ts'
 import { EventReader } from '../../wire/events.ts'
 import type { AnswerHeaders } from '../../wire/http-answer.ts'
@@ -227,13 +227,14 @@ export class Exchange implements Asker {
 
   #readEvents(): void {
     const receiver = this.#receiver
+    const take = (message: Buffer) => this.#message(message)
     this.#reading = 'events'
     this.#reader = new EventReader(this.#limit, {
       event: ({ data, event }) => {
         this.#size = 0
         // An event without data only tells its id.
         if (data.length === 0) return
-        if (event === 'message') this.#message(data)
+        if (event === 'message') eachMessage(data, take)
         else if (!this.#over) receiver.event?.(event, data)
       },
       oversized: (size, head, tail) => {

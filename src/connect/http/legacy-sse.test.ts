@@ -48,6 +48,16 @@ test('messages go to the address the server names, answers come on the stream', 
   expect(told.ends).toEqual([])
 })
 
+test('several messages in one event are told one by one', async () => {
+  const { state, transport, told } = await start('/messages', (hit, response) => {
+    response.writeHead(202).end()
+    state.stream?.write(event([{ jsonrpc: '2.0', method: 'notifications/x' }, result(hit.message.id)]))
+  })
+  transport.send(message(1, 'tools/list'))
+  await told.reply(1)
+  expect(told.messages.map(({ value }) => value.method ?? value.id)).toEqual(['notifications/x', 1])
+})
+
 for (const endpoint of ['http://127.0.0.1:1/x', '//evil.example/x', 'https://127.0.0.1/x', 'http://['])
   test(`the address ${endpoint} is refused`, async () => {
     const { rig, transport, told } = await start(endpoint)

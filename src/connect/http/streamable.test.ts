@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { openStreamable, type StreamableOptions } from './streamable.ts'
 import {
@@ -131,14 +132,21 @@ test('events may be cut anywhere: in a character, in a line end, at the byte ord
   expect((await told.reply(1)).result).toEqual({ text: 'grüß €' })
 })
 
-test('several answers in one list are told one by one', async () => {
-  const { transport, told } = await start((hit, response) =>
-    json(response, [{ jsonrpc: '2.0', method: 'notifications/x' }, result(hit.message.id)]),
-  )
-  transport.send(message(1, 'tools/list'))
-  await told.reply(1)
-  expect(told.messages.map(({ value }) => value.method ?? value.id)).toEqual(['notifications/x', 1])
-})
+for (const [where, say] of [
+  ['an answer', (response, list) => json(response, list)],
+  ['an event', (response, list) => stream(response).end(event(list))],
+] satisfies [string, (response: ServerResponse, list: unknown) => void][])
+  test(`several messages in one list in ${where} are told one by one`, async () => {
+    const { transport, told } = await start((hit, response) =>
+      say(response, [{ jsonrpc: '2.0', method: 'notifications/x' }, result(hit.message.id)]),
+    )
+    transport.send(message(1, 'tools/list'))
+    await told.reply(1)
+    expect(told.messages.map(({ value, stream }) => [value.method ?? value.id, stream])).toEqual([
+      ['notifications/x', 1],
+      [1, 1],
+    ])
+  })
 
 test('a protocol error under an error status is the answer, if it says whose it is', async () => {
   const error = { code: -32022, message: 'Unsupported', data: { supported: ['2026-07-28'] } }
