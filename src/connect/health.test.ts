@@ -175,15 +175,34 @@ for (const [what, fault] of ANSWERS)
     stop()
   })
 
-test('[E8] who does not know the question and says so with a bare status is asked for its tools', async () => {
-  const fault = new Fault('SERVER_UNREACHABLE', 'answered 400', { details: { status: 400 } })
-  const { told, asked, stop } = await watched(({ id = 0, method }, say, events) => {
-    if (method === 'ping') events.failed(id, fault)
-    else say({ id, result: { tools: [] } })
+const PUZZLED: [string, Fault][] = [
+  ['a bare status', new Fault('SERVER_UNREACHABLE', 'answered 400', { details: { status: 400 } })],
+  ['an answer without a message', new Fault('MESSAGE_INVALID', 'answered ping with something else')],
+  ['a stream without a message', new Fault('CONNECTION_LOST', 'ended its answer')],
+  [
+    'an error of another kind',
+    new Fault('SERVER_ERROR', 'answered 400: no', { details: { status: 400, code: -32000 } }),
+  ],
+]
+for (const [what, fault] of PUZZLED)
+  test(`[E8] who does not know the question and says so with ${what} is asked for its tools`, async () => {
+    const { told, asked, stop } = await watched(({ id = 0, method }, say, events) => {
+      if (method === 'ping') events.failed(id, fault)
+      else say({ id, result: { tools: [] } })
+    })
+    await pass(2 * EVERY)
+    expect(told).toEqual(['well', 'well'])
+    expect(asked.slice(2)).toEqual(['ping', 'tools/list', 'ping', 'tools/list'])
+    stop()
   })
-  await pass(2 * EVERY)
-  expect(told).toEqual(['well', 'well'])
-  expect(asked.slice(2)).toEqual(['ping', 'tools/list', 'ping', 'tools/list'])
+
+test('[E8] an error about something else, also to what was answered before, is no answer', async () => {
+  const fault = new Fault('SERVER_ERROR', 'answered 400: start anew', {
+    details: { status: 400, code: -32000 },
+  })
+  const { told, stop } = await watched(refuse(fault))
+  await pass(4 * EVERY)
+  expect(told).toEqual([...Array(3).fill('files: answered 400: start anew'), 'CONNECTION_LOST'])
   stop()
 })
 

@@ -21,6 +21,7 @@ import { rootsFrom } from './own-roots.ts'
 import { inTime } from './pause.ts'
 import type { Ask, Form, Receiver } from './pending.ts'
 import { lastWord, shortened } from './process/last-word.ts'
+import { isPuzzled, refusedAfterAll } from './sign-of-life.ts'
 import type { Diagnosis, OpenTransport } from './transport.ts'
 import type { Leave } from './turns.ts'
 
@@ -225,11 +226,11 @@ export class Link {
       const reply = await this.ask(modern ? 'server/discover' : 'ping', undefined, { idle })
       if (modern && !isStill(reply, this.agreement)) void this.#doubt.raise()
     } catch (error) {
-      // A bare status may mean that it does not know the question; the one for its tools it has answered before.
-      const isBare =
-        error instanceof Fault && error.code === 'SERVER_UNREACHABLE' && error.details?.['status']
-      if (!isBare || !this.offers('tools')) throw error
-      await this.ask('tools/list', undefined, { idle })
+      const list = LISTED.find((it) => this.offers(it))
+      if (list === undefined || this.closed || !isPuzzled(error)) throw error
+      await this.ask(`${list}/list`, undefined, { idle }).catch((again) => {
+        throw refusedAfterAll(again)
+      })
     }
   }
 
@@ -298,6 +299,8 @@ const SELF_EVIDENT = /^notifications\/(?:resources\/updated$|tasks\b)/
 
 /** Milliseconds for the question whether a server still speaks its era. */
 const DOUBTFUL = 10_000
+
+const LISTED = ['tools', 'resources', 'prompts'] as const
 
 interface Opened {
   readonly channel: Channel
