@@ -320,6 +320,10 @@ async function openWith(options: LinkOptions): Promise<Opened> {
     if (!(error instanceof Fault) || options.signal.aborted) throw error
     if (options.respawn && options.expected !== 'legacy' && error.code === 'CONNECTION_LOST')
       return await attempt(options, options.open, 'legacy')
+    if (options.respawn && options.expected === undefined && options.only === undefined && isWedged(error))
+      return await attempt(options, options.open, 'legacy').catch((again) => {
+        throw withHint(again, error)
+      })
     const status = error.details?.['status']
     if (options.fallback && (status === 400 || status === 404 || status === 405))
       return await attempt(options, options.fallback, 'legacy', 'legacy')
@@ -362,6 +366,18 @@ async function attempt(
     await channel.close()
     throw explained(error, channel.diagnosis, options.scrub)
   }
+}
+
+/** Whether the first question may have left a process unable to answer any other, which it would do had it not been asked. */
+function isWedged({ code, details }: Fault): boolean {
+  return code === 'CONNECT_TIMEOUT' || details?.['refused'] === 'initialize'
+}
+
+/** What came of the second try, with what a person can do so that there is only one. */
+function withHint(error: unknown, { hint }: Fault): unknown {
+  if (!(error instanceof Fault) || hint === undefined) return error
+  const { code, message, server, details, cause } = error
+  return new Fault(code, message, { hint, server, details, cause })
 }
 
 /** A fault with what the process said before it died; nobody can act on "connection closed" alone. */

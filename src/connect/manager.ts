@@ -217,11 +217,7 @@ export class Manager {
       this.#differs()
       if (!this.#isReplaced(connection)) this.#emit({ type: 'tools-change', server: connection.name })
     },
-    lists: (connection, list) => {
-      // After a gap every list may have changed, but not one that the server does not have.
-      if (connection.live?.offers(list) !== false)
-        this.#emit({ type: 'list-change', server: connection.name, list })
-    },
+    lists: (connection, list) => this.#emit({ type: 'list-change', server: connection.name, list }),
     notification: ({ name: server }, message, instance) =>
       this.#emit({ type: 'notification', server, message, ...(instance === undefined ? {} : { instance }) }),
     instance: ({ name: server, instances }, instance, connected) =>

@@ -60,7 +60,7 @@ export async function negotiate(channel: Channel, server: string, intro: Introdu
   } catch (error) {
     if (!late) throw error
     throw new Fault('CONNECT_TIMEOUT', `${server} did not answer within ${intro.deadline / 1000} s`, {
-      hint: `give it longer: timeouts.connect of ${server}`,
+      hint: `give it longer: timeouts.connect of ${server}${older(intro, '; or ')}`,
       server,
     })
   } finally {
@@ -72,6 +72,12 @@ export async function negotiate(channel: Channel, server: string, intro: Introdu
 
 // --- internal ---
 
+/** What a person can do who knows the server; nothing where the era was known beforehand. */
+function older({ expected, only }: Introduction, before = ''): string {
+  if (expected !== undefined || only !== undefined) return ''
+  return `${before}if it only knows the older handshake, say so: era: legacy`
+}
+
 /** What came of the first question: an answer, or something that is none and still no reason to give up. */
 type Heard = ReplyMessage | Fault
 
@@ -79,7 +85,7 @@ async function agree(channel: Channel, server: string, intro: Introduction): Pro
   if (intro.expected === 'legacy') {
     const reply = await initialize(channel, intro)
     if (reply.kind === 'result') return settled(legacy(channel, server, reply))
-    if (intro.only === 'legacy') throw refused(server, reply)
+    if (intro.only === 'legacy') throw refused(server, reply, intro)
     // It changed since: ask anew.
   }
   const discovered = discover(channel, intro).catch((error) => refusal(channel, error))
@@ -110,7 +116,7 @@ async function agree(channel: Channel, server: string, intro: Introduction): Pro
     return { agreement: legacy(channel, server, second), held: isModern(early) }
   const agreement = modern(channel, await discovered)
   if (agreement) return settled(agreement)
-  throw refused(server, second === 'silent' ? undefined : second)
+  throw refused(server, second === 'silent' ? undefined : second, intro)
 }
 
 function settled(agreement: Agreement): Agreed {
@@ -130,7 +136,7 @@ async function initializeAfter(
   // A modern server need not know `server/discover` over http; it does not know `initialize` either.
   const unknown = (it: Heard) =>
     !(it instanceof Fault) && it.kind === 'error' && errorOf(it).code === ERROR.methodNotFound
-  if (!unknown(first) || !unknown(reply)) throw refused(server, reply)
+  if (!unknown(first) || !unknown(reply)) throw refused(server, reply, intro)
   channel.agree({ modern: true, version: MODERN_VERSION })
   return {
     era: 'modern',
@@ -240,9 +246,13 @@ function common(result: Record<string, unknown>, info: unknown) {
   }
 }
 
-function refused(server: string, reply: ReplyMessage | undefined): Fault {
+function refused(server: string, reply: ReplyMessage | undefined, intro: Introduction): Fault {
   const reason = reply?.kind === 'error' ? errorOf(reply).message : 'no reason'
-  return new Fault('SERVER_UNREACHABLE', `${server} refused to start a session: ${reason}`, { server })
+  return new Fault('SERVER_UNREACHABLE', `${server} refused to start a session: ${reason}`, {
+    hint: older(intro) || undefined,
+    server,
+    details: { refused: 'initialize' },
+  })
 }
 
 function record(value: unknown): Record<string, unknown> {

@@ -27,12 +27,16 @@ const QUIRKS: [mode: string, variant: string | undefined, spawns: number][] = [
   ['null-id-discover', 'missing', 1],
   ['invalid-params-discover', undefined, 1],
   ['exit-discover', undefined, 2],
+  ['wedge-discover', undefined, 2],
+  ['wedge-discover', 'error', 2],
 ]
 for (const [mode, variant, spawns] of QUIRKS)
   test(`[C2][C10] ${mode}${variant ? ` (${variant})` : ''}: connected with ${spawns} start, the next time with one`, async () => {
     const home = place()
     const { env, log, overlaps } = watchedStarts(home.sandbox)
-    const servers = { odd: { ...serverCommand(mode, variant ? { case: variant } : {}), env } }
+    // Only one that falls silent takes all of that time.
+    const timeouts = { connect: mode === 'wedge-discover' && variant === undefined ? '3s' : '30s' }
+    const servers = { odd: { ...serverCommand(mode, variant ? { case: variant } : {}), env, timeouts } }
     const first = await home.open({ servers })
     await first.as().ready()
     expect(first.servers.get('odd')).toMatchObject({ status: 'connected', era: 'legacy' })
@@ -198,6 +202,7 @@ test('[C10] a server that never answers has its time, then fails; its process is
   expect(failed).toEqual([{ server: 'hanging', error: expect.stringContaining('0.3 s') }])
   await hub.servers.disconnect('hanging')
   expect(await codeOf(hub.as().call('hanging/echo', {}))).toBe('CONNECT_TIMEOUT')
+  expect(hub.servers.get('hanging').hint).toContain('era: legacy')
   await hub.servers.disable('hanging')
   for (const [, pid] of readFileSync(log, 'utf8').matchAll(/START (\d+)/g))
     expect(isAlive(Number(pid))).toBe(false)

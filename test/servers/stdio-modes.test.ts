@@ -131,6 +131,12 @@ test('the discover modes react to a probe as they say', async () => {
   exiting.send(probe)
   expect((await exiting.exit).code).toBe(1)
 
+  const wedged = startRaw('wedge-discover', { open: false, case: 'error' })
+  wedged.send(probe)
+  expect((await wedged.answer('probe')).error.message).toBe('In a failed state')
+  wedged.send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {} } })
+  expect((await wedged.answer(1)).error.message).toBe('In a failed state')
+
   const params = startRaw('invalid-params-discover', { open: false })
   params.send(probe)
   expect((await params.answer('probe')).error.code).toBe(-32602)

@@ -41,6 +41,23 @@ function nullIdDiscover({ case: variant }) {
   })()
 }
 
+/** Does nothing any more from the probe on: it is silent, or with `--case error` answers everything with an error. */
+function wedgeDiscover({ case: variant }) {
+  let isWedged = false
+  return {
+    ...plain(),
+    era: 'legacy',
+    receive(message, connection) {
+      isWedged ||= message.method === 'server/discover'
+      if (isWedged && variant === 'error' && isRequest(message)) {
+        const error = new RpcError(CODE.invalidRequest, 'In a failed state')
+        connection.channel.send([errorMessage(message.id, error)], { about: message.id, final: true })
+      }
+      return isWedged
+    },
+  }
+}
+
 /** Hangs up: breaks the connection, or over streamable HTTP that of the request. */
 function cutDiscover() {
   const mode = onProbe((_message, connection) => connection.channel.cut())()
@@ -52,6 +69,7 @@ export const modes = {
   'cut-discover': cutDiscover,
   'silent-discover': onProbe(() => {}),
   'exit-discover': exitDiscover,
+  'wedge-discover': wedgeDiscover,
   'choke-discover': onProbe((message, connection) =>
     connection.channel.send([`{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"error":{"code":-32`], {
       about: message.id,

@@ -8,6 +8,7 @@ const FILES = {
   discover: [
     'silent-discover',
     'exit-discover',
+    'wedge-discover',
     'choke-discover',
     'null-id-discover',
     'invalid-params-discover',
