@@ -2,7 +2,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import type { AnswerHeaders } from '../../wire/http-answer.ts'
-import { type ErrorMessage, errorOf } from '../../wire/message.ts'
+import { type ErrorMessage, errorOf, type Id } from '../../wire/message.ts'
 import { mayBeOther, unread } from '../other-era.ts'
 import type { Outgoing, TransportEvents } from '../transport.ts'
 import { isSameId, replyIdOf } from './answer.ts'
@@ -22,6 +22,8 @@ export interface CallHost {
   /** It takes no place among the calls under way any more. */
   released(call: Call): void
   finished(call: Call): void
+  /** The answer to a request came on the stream of another one. */
+  answeredElsewhere(id: Id): void
   /** The server took the notification that opens the session. */
   greeted(): void
   /** The server forgot the session it was sent in. Whether the call is sent again in the next one. */
@@ -108,6 +110,7 @@ export class Call implements Receiver {
     // What somebody says to a notification is said to nobody.
     if (id === undefined && reply !== undefined) return
     if (isSameId(reply, id) && id !== undefined) this.#answer()
+    else if (reply !== undefined) this.#host.answeredElsewhere(reply)
     this.#host.events.message(bytes, id)
   }
 

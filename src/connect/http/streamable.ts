@@ -4,6 +4,7 @@
 import { Fault } from '../../base/fault.ts'
 import { Numbered } from '../../base/numbered.ts'
 import { idOfCut } from '../../wire/ends.ts'
+import type { Id } from '../../wire/message.ts'
 import { subjectOf } from '../habits.ts'
 import type { Diagnosis, OpenTransport, Outgoing, Transport, TransportEvents } from '../transport.ts'
 import { replyIdOf } from './answer.ts'
@@ -131,6 +132,12 @@ class StreamableTransport implements Transport, CallHost, StandbyHost, RenewalHo
     if (call.outgoing.method === 'notifications/initialized') this.greeted()
   }
 
+  /** An answer is an answer, whatever stream it comes on. */
+  answeredElsewhere(id: Id): void {
+    const key = typeof id === 'string' && /^[1-9]\d*$/.test(id) ? Number(id) : id
+    if (typeof key === 'number') this.#calls.get(key)?.settle()
+  }
+
   greeted(): void {
     if (this.#renewal || this.#greeted) return
     this.#greeted = true
@@ -162,9 +169,7 @@ class StreamableTransport implements Transport, CallHost, StandbyHost, RenewalHo
 
   standbyMessage(bytes: Buffer): void {
     const id = replyIdOf(bytes)
-    // An answer is an answer, whatever stream it comes on.
-    const call = typeof id === 'number' ? this.#calls.get(id) : undefined
-    call?.settle()
+    if (id !== undefined) this.answeredElsewhere(id)
     this.events.message(bytes)
   }
 

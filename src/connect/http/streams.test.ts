@@ -159,6 +159,25 @@ test('an answer that comes on the stream that stands by ends its request too', a
   expect(told.failures).toEqual([])
 })
 
+test('an answer that comes on the stream of another request ends its own too, and its place is free again', async () => {
+  const { rig, transport, told } = await start((hit, response) => {
+    stream(response)
+    const { id = 0 } = hit.message
+    // Every second stream brings the answers to two requests.
+    if (id % 2 === 0) response.end(event(result(id - 1)) + event(result(id)))
+  })
+  transport.agree(LEGACY)
+  for (let id = 1; id <= 200; id += 2) {
+    transport.send(message(id, 'tools/call'))
+    await rig.until(() => rig.hits.length === id)
+    transport.send(message(id + 1, 'tools/call'))
+    expect((await told.reply(id)).result).toEqual({})
+    await told.reply(id + 1)
+  }
+  await rig.until(() => rig.gone.length === 100)
+  expect(told.failures).toEqual([])
+})
+
 test('the stream that stands by comes back where it was after the time the server asks for', async () => {
   const { rig, transport, told } = await start((hit, response) => {
     if (hit.method !== 'GET') answers(hit, response, undefined as never)
