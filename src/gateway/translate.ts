@@ -5,14 +5,16 @@ import { type Id, idText } from '../wire/id.ts'
 import {
   type ErrorMessage,
   errorOf,
-  find,
+  mayMention,
   memberValue,
   type NotificationMessage,
+  parseSlice,
   type ReplyMessage,
   type ResultMessage,
   slice,
   withId,
 } from '../wire/message.ts'
+import { membersIn, withOwn } from '../wire/put.ts'
 
 /** Lists and contents that may be kept for a while; we promise nothing for a server that did not. */
 const CACHEABLE =
@@ -22,8 +24,9 @@ const CACHEABLE =
 export function answerFor(client: Era, server: Era, method: string, id: Id, reply: ReplyMessage): Buffer[] {
   if (client !== server && reply.kind === 'error' && method === 'resources/read')
     return recoded(client, id, reply)
-  if (client === server || client === 'legacy' || reply.kind === 'error') return withId(reply, id)
-  return [...completed(reply, method, id)]
+  if (reply.kind === 'error') return withId(reply, id)
+  if (server === 'modern') return privately(reply, method, id)
+  return client === 'legacy' ? withId(reply, id) : completed(reply, method, id)
 }
 
 /** A notification as the client expects it: with its own progress token and its own subscription. */
@@ -67,18 +70,40 @@ function withText(object: string, member: string): string {
   return object === '{}' ? `{${member}}` : `${object.slice(0, -1)},${member}}`
 }
 
+/**
+ * What a server may say to everybody is one agent's alone once it came through here: access and lists are per agent. So
+ * nobody keeps it for others. How long it may be kept stays the server's word: what the agent may see and changes here is
+ * told (`list_changed`), and whatever somebody still remembers is judged anew when it is called or read.
+ */
+function privately(reply: ResultMessage, method: string, id: Id): Buffer[] {
+  // Nobody keeps what tools answer, and there is no call that need be searched for it.
+  if (method === 'tools/call') return withId(reply, id)
+  if (!mayMention(reply, '"public"') || !mayMention(reply, '"cacheScope"')) return withId(reply, id)
+  const result = resultOf(reply)
+  const members = membersIn(result)
+  const isPublic = members.some(
+    (member) => member.key === 'cacheScope' && parseSlice(result, member) === 'public',
+  )
+  if (!isPublic) return withId(reply, id)
+  return enveloped(id, withOwn(result, { cacheScope: 'private' }, members))
+}
+
 /** A legacy result made a modern one: what is missing is put in front of what is there. */
-function* completed(reply: ResultMessage, method: string, id: Id): Generator<Buffer> {
-  const result = slice(reply, 'result') ?? Buffer.from('{}')
-  const extra = {
+function completed(reply: ResultMessage, method: string, id: Id): Buffer[] {
+  const result = resultOf(reply)
+  const own = {
     resultType: 'complete',
     ...(CACHEABLE.test(method) ? { ttlMs: 0, cacheScope: 'private' } : {}),
   }
-  const start = result.indexOf('{') + 1
-  const rest = result.subarray(start)
-  const empty = find(reply.members, 'result') === undefined || /^\s*\}/.test(rest.toString('latin1', 0, 64))
-  yield Buffer.from(`{"jsonrpc":"2.0","id":${idText(id)},"result":`)
-  yield Buffer.from(`${JSON.stringify(extra).slice(0, -1)}${empty ? '' : ','}`)
-  yield rest
-  yield Buffer.from('}')
+  // Its own era knows none of these words, so whatever it means by them is not what they say to a modern client.
+  const isThere = Object.keys(own).some((key) => mayMention(reply, `"${key}"`))
+  return enveloped(id, withOwn(result, own, isThere ? membersIn(result) : []))
+}
+
+function resultOf(reply: ResultMessage): Buffer {
+  return slice(reply, 'result') ?? Buffer.from('{}')
+}
+
+function enveloped(id: Id, result: readonly Buffer[]): Buffer[] {
+  return [Buffer.from(`{"jsonrpc":"2.0","id":${idText(id)},"result":`), ...result, Buffer.from('}')]
 }

@@ -117,6 +117,15 @@ export function mentions(message: Envelope, word: string): boolean {
   return message.letters?.includes(word) ?? holds(message.bytes, word)
 }
 
+/**
+ * The same of a word of letters, any of which can be written as an escape: false only where it surely does not stand there,
+ * nor anything that could mean it.
+ */
+export function mayMention(message: Envelope, word: string): boolean {
+  if (mentions(message, word)) return true
+  return mentions(message, '\\u00') && LETTERS.some((start) => mentions(message, start))
+}
+
 /** Whether its result is an object, as each is that MCP knows. In the usual forms that was seen before. */
 export function hasObject(message: ResultMessage): boolean {
   if (message instanceof UnreadResult) return true
@@ -173,6 +182,9 @@ const WRONG = {
 } as const
 
 const BRACE = 0x7b
+
+/** How escapes of letters begin that names and words of the protocol are made of. */
+const LETTERS = ['\\u004', '\\u005', '\\u006', '\\u007']
 
 /** `BUSBAR_WIRE=parse` builds every answer anew, for when the other way is under suspicion. */
 const SPLICE = process.env['BUSBAR_WIRE'] !== 'parse'
