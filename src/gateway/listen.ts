@@ -1,8 +1,10 @@
-// A modern client that listens, where no single modern server could tell it all: to several servers, or to a legacy one.
+// A modern client that listens: to several servers or to a legacy one, whose part is all played here; or to one modern server,
+// which tells it the most, and the gateway what changes here.
 
 import { isRecord } from '../base/record.ts'
 import { Stopper } from '../base/stop.ts'
 import type { Caller } from '../call/own-instance.ts'
+import { changedList } from '../connect/link.ts'
 import { META } from '../wire/era.ts'
 import { type Id, idText } from '../wire/id.ts'
 import { memberValue, type NotificationMessage } from '../wire/message.ts'
@@ -10,7 +12,7 @@ import { param } from '../wire/params.ts'
 import { type Asked, callerOf } from './asked.ts'
 import type { Hearer, List } from './audience.ts'
 import { taskIdsIn } from './tasks.ts'
-import { subscribed } from './translate.ts'
+import { notificationFor, subscribed } from './translate.ts'
 
 interface Filter {
   readonly tools: boolean
@@ -30,7 +32,6 @@ export class Listening implements Hearer {
 
   constructor(asked: Asked) {
     this.#asked = asked
-    asked.reply.endsItself = true
     this.#filter = filterOf(asked)
     if (asked.gone.aborted) this.stop.abort()
     asked.gone.addEventListener('abort', () => this.stop.abort())
@@ -58,20 +59,25 @@ export class Listening implements Hearer {
 
   /** Opens the stream and says what will be heard. */
   acknowledge(uris: readonly string[], tasks: readonly string[]): void {
-    const { tools, prompts, resources } = this.#filter
-    const early = this.#early ?? []
-    this.#early = undefined
     this.#asked.reply.open()
-    this.#say('notifications/subscriptions/acknowledged', {
+    this.#acknowledge({
       notifications: {
-        ...(tools ? { toolsListChanged: true } : {}),
-        ...(prompts ? { promptsListChanged: true } : {}),
-        ...(resources ? { resourcesListChanged: true } : {}),
+        ...this.#lists,
         ...(uris.length > 0 ? { resourceSubscriptions: uris } : {}),
         ...(tasks.length > 0 ? { taskIds: tasks } : {}),
       },
     })
-    for (const text of early) this.#asked.reply.notify(Buffer.from(text))
+  }
+
+  /**
+   * What the server tells whoever listens to it. `isHeard`: whether the gateway hears of a list by itself, and tells everybody:
+   * then that is not said twice.
+   */
+  relay(message: NotificationMessage, isHeard: (list: List) => boolean): void {
+    const list = changedList(message.method)
+    if (list !== undefined && isHeard(list)) return
+    if (message.method === ACKNOWLEDGED) this.#agree(memberValue(message, 'params'))
+    else this.#asked.reply.notify(notificationFor(message, { id: this.#id, progressToken: undefined }))
   }
 
   listChanged(list: List): void {
@@ -110,6 +116,30 @@ export class Listening implements Hearer {
     return this.#asked.message.id
   }
 
+  /** What will be heard of lists. */
+  get #lists(): object {
+    const { tools, prompts, resources } = this.#filter
+    return {
+      ...(tools ? { toolsListChanged: true } : {}),
+      ...(prompts ? { promptsListChanged: true } : {}),
+      ...(resources ? { resourcesListChanged: true } : {}),
+    }
+  }
+
+  /** What the server will tell, and that lists change here, too, whatever it makes of that. */
+  #agree(value: unknown): void {
+    const params = isRecord(value) ? value : {}
+    const notifications = isRecord(params['notifications']) ? params['notifications'] : {}
+    this.#acknowledge({ ...params, notifications: { ...notifications, ...this.#lists } })
+  }
+
+  #acknowledge(params: Readonly<Record<string, unknown>>): void {
+    const early = this.#early ?? []
+    this.#early = undefined
+    this.#say(ACKNOWLEDGED, params)
+    for (const text of early) this.#asked.reply.notify(Buffer.from(text))
+  }
+
   #say(method: string, params: Readonly<Record<string, unknown>>): void {
     const bytes = subscribed(method, params, this.#id)
     if (this.#early) this.#early.add(bytes.toString())
@@ -118,6 +148,8 @@ export class Listening implements Hearer {
 }
 
 // --- internal ---
+
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged'
 
 function filterOf({ params }: Asked): Filter {
   const wanted = param(params, 'notifications')

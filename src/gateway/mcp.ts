@@ -203,7 +203,7 @@ export class McpEndpoint {
 
   *#hearers(): Generator<Hearer> {
     yield* this.#people()
-    yield* this.#subscribing.hearers
+    yield* this.#subscribing.hearers()
   }
 
   /** A process for one session alone: what it keeps there would not come back with its id. */

@@ -55,6 +55,7 @@ export class OneServer {
           return await this.#subscribing.listen(asked, async (uri) => placeOn(connection.name, uri))
         return reply.result(id, discoverResult(await this.#introduction(connection, asked)))
       }
+      if (method === 'subscriptions/listen') return await this.#subscribing.relay(asked, connection)
     }
     await this.#passing.pass(asked, connection.name)
   }

@@ -32,6 +32,8 @@ export interface Renamed {
   readonly name: string | undefined
   /** What the client is given of the answer; default: all of it, word for word. */
   readonly shown?: ((answer: ReplyMessage) => ReplyMessage | Promise<ReplyMessage>) | undefined
+  /** Told what comes before the answer, where that is not for the client as it is. Must not throw. */
+  readonly heard?: ((notification: NotificationMessage) => void) | undefined
 }
 
 export interface Answered {
@@ -85,7 +87,7 @@ export class Passing {
   async ask(
     asked: Asked,
     server: string,
-    { params, name, shown }: Renamed = asked,
+    { params, name, shown, heard }: Renamed = asked,
     call?: ParkedCall,
   ): Promise<Answered> {
     const { actor, message, modern, session } = asked
@@ -118,8 +120,9 @@ export class Passing {
           onNotification: (notification) => {
             // It may have become somebody's since it was asked for.
             const isOthers = this.tasks.isOthers(caller, server, taskTold(notification))
-            if (!isOthers && this.consents.mayTell(actor, server, notification))
-              tell(call?.asked ?? asked, notification)
+            if (isOthers || !this.consents.mayTell(actor, server, notification)) return
+            if (heard) heard(notification)
+            else tell(call?.asked ?? asked, notification)
           },
           asker,
           told: modern ? undefined : session?.told,
@@ -190,12 +193,6 @@ export class Passing {
 
 // --- internal ---
 
-/** In the client's era, and under its id. */
-function answer({ message, modern, reply }: Asked, { reply: given, era: from }: Answered): void {
-  const status = modern && given.kind === 'error' ? statusOf(errorOf(given)) : 200
-  reply.send(answerFor(modern ? 'modern' : 'legacy', from, message.method, message.id, given), status)
-}
-
 /** What comes before the answer. */
 function tell({ message, params, session, reply, modern }: Asked, notification: NotificationMessage): void {
   const progressToken = params.meta?.['progressToken']
@@ -250,6 +247,12 @@ function isPushed(modern: boolean): boolean {
  */
 function stopWith({ modern, gone }: Asked, stop: Stopper): () => void {
   return gone.onOver(modern ? CANCELS_BY_LEAVING.modern : CANCELS_BY_LEAVING.legacy, () => stop.abort())
+}
+
+/** In the client's era, and under its id. */
+export function answer({ message, modern, reply }: Asked, { reply: given, era: from }: Answered): void {
+  const status = modern && given.kind === 'error' ? statusOf(errorOf(given)) : 200
+  reply.send(answerFor(modern ? 'modern' : 'legacy', from, message.method, message.id, given), status)
 }
 
 /** What is answered to a request about something that nobody has. */

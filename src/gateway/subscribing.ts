@@ -2,12 +2,14 @@
 
 import { admit, mayReach } from '../call/admit.ts'
 import { request } from '../call/request.ts'
+import type { Connection } from '../connect/connection.ts'
 import type { Hub } from '../hub.ts'
-import type { NotificationMessage } from '../wire/message.ts'
+import { ERROR } from '../wire/era.ts'
+import { errorOf, type NotificationMessage } from '../wire/message.ts'
 import { type Asked, callerOf } from './asked.ts'
-import type { Hearer } from './audience.ts'
+import type { Hearer, List } from './audience.ts'
 import { Listening } from './listen.ts'
-import type { Passing, Renamed } from './pass.ts'
+import { type Answered, answer, type Passing, type Renamed } from './pass.ts'
 import type { Session } from './session.ts'
 import { TaskListening } from './task-listening.ts'
 import { answerFor } from './translate.ts'
@@ -26,6 +28,8 @@ export class Subscribing {
   readonly #watches: Watches
   readonly #taskListening: TaskListening
   readonly #listening = new Set<Listening>()
+  /** Those to whom a modern server tells the most; they end with its stream. */
+  readonly #relayed = new Set<Listening>()
 
   constructor(hub: Hub, passing: Passing, watches: Watches) {
     this.#hub = hub
@@ -34,8 +38,9 @@ export class Subscribing {
     this.#taskListening = new TaskListening(hub, passing.tasks, passing.consents)
   }
 
-  get hearers(): Iterable<Hearer> {
-    return this.#listening
+  *hearers(): Generator<Hearer> {
+    yield* this.#listening
+    yield* this.#relayed
   }
 
   /** `resources/subscribe` and its opposite. */
@@ -73,6 +78,7 @@ export class Subscribing {
   ): Promise<void> {
     const { session, message, reply } = asked
     const listening = new Listening(asked)
+    reply.endsItself = true
     // On a line, a client that has heard enough says so.
     const stop = session?.begin(message.id, reply, '')
     stop?.addEventListener('abort', () => listening.stop.abort())
@@ -98,6 +104,28 @@ export class Subscribing {
       this.#listening.delete(listening)
       for (const end of ends) end()
     }
+  }
+
+  /** `subscriptions/listen`, passed on to the one modern server that it is for; what changes here is told by the same stream. */
+  async relay(asked: Asked, connection: Connection): Promise<void> {
+    const listening = new Listening(asked)
+    // An instance of somebody's own says for itself what changed in it.
+    const isHeard = (list: List) =>
+      connection.instances === undefined && connection.live?.offers(list, 'listChanged') === true
+    const { params, name } = asked
+    const heard = (message: NotificationMessage) => listening.relay(message, isHeard)
+    this.#relayed.add(listening)
+    let answered: Answered
+    try {
+      answered = await this.#passing.ask(asked, connection.name, { params, name, heard })
+    } finally {
+      this.#relayed.delete(listening)
+    }
+    const { reply } = answered
+    const isUnknown = reply.kind === 'error' && errorOf(reply).code === ERROR.methodNotFound
+    // A server of which nothing can be heard is still one of which something else is shown than before.
+    if (isUnknown) await this.listen(asked, async () => undefined)
+    else answer(asked, answered)
   }
 
   /** Ends those that may not go on. */

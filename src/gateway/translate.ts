@@ -1,5 +1,6 @@
 // Between the eras, as far as single answers go: what one era wants in a result and the other does not have.
 
+import { isRecord } from '../base/record.ts'
 import { ERROR, type Era, META } from '../wire/era.ts'
 import { type Id, idText } from '../wire/id.ts'
 import {
@@ -37,16 +38,16 @@ export function notificationFor(
   const params = { ...(memberValue(message, 'params') as Record<string, unknown> | undefined) }
   if (message.method === 'notifications/progress') params['progressToken'] = client.progressToken
   const meta = params['_meta'] as Record<string, unknown> | undefined
-  if (meta?.[META.subscription] === undefined)
-    return Buffer.from(JSON.stringify({ jsonrpc: '2.0', method: message.method, params }))
-  const { [META.subscription]: _, ...rest } = meta
-  return subscribed(message.method, { ...params, _meta: rest }, client.id)
+  return meta?.[META.subscription] === undefined
+    ? Buffer.from(JSON.stringify({ jsonrpc: '2.0', method: message.method, params }))
+    : subscribed(message.method, params, client.id)
 }
 
 /** Something that a client hears because it listens, with the id of the request by which it does. */
 export function subscribed(method: string, params: Readonly<Record<string, unknown>>, id: Id): Buffer {
   const { _meta, ...rest } = params
-  const meta = withText(JSON.stringify(_meta ?? {}), `${JSON.stringify(META.subscription)}:${idText(id)}`)
+  const { [META.subscription]: _, ...others } = isRecord(_meta) ? _meta : {}
+  const meta = withText(JSON.stringify(others), `${JSON.stringify(META.subscription)}:${idText(id)}`)
   const given = withText(JSON.stringify(rest), `"_meta":${meta}`)
   return Buffer.from(`{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${given}}`)
 }
