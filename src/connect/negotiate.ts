@@ -231,14 +231,16 @@ function legacy(channel: Channel, server: string, reply: ReplyMessage): Agreemen
 }
 
 function common(result: Record<string, unknown>, info: unknown) {
-  const { name, version, title } = record(info)
+  const { name, version, title, ...more } = record(info)
   return {
+    // Clients of this one server are shown all of it: icons, an address, and what later versions may add.
     serverInfo:
       typeof name === 'string'
         ? {
             name,
             version: typeof version === 'string' ? version : '',
             ...(typeof title === 'string' ? { title } : {}),
+            ...more,
           }
         : undefined,
     capabilities: record(result['capabilities']),

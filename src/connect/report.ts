@@ -2,7 +2,7 @@
 
 import { mapTexts } from '../base/map-texts.ts'
 import { maskText } from '../base/redact.ts'
-import type { Agreement } from '../wire/era.ts'
+import type { Agreement, Implementation } from '../wire/era.ts'
 import type { Tool } from './definitions.ts'
 import type { OwnSecrets } from './own-secrets.ts'
 import type { Plan } from './plan.ts'
@@ -90,11 +90,16 @@ function agreementFields(agreement: Agreement | undefined, { scrub }: OwnSecrets
   const { serverInfo, era, version, instructions } = agreement
   return {
     // Nothing is asked for by what a server calls itself, so its name is a text like any other.
-    serverInfo: mapTexts(serverInfo, scrub),
+    serverInfo: serverInfo && mapTexts(named(serverInfo), scrub),
     era,
     protocolVersion: version,
     instructions: instructions && scrub(instructions),
   }
+}
+
+/** Icons can be as large as they like, and nobody looks at them here. */
+function named({ name, version, title }: Implementation): Implementation {
+  return { name, version, ...(title === undefined ? {} : { title }) }
 }
 
 function time(milliseconds: number | undefined): string | undefined {

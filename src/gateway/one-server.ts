@@ -64,7 +64,8 @@ export class OneServer {
     const { message, params, reply, session } = asked
     const { method, id } = message
     if (method === 'server/discover' || method.startsWith('subscriptions/')) return notFound(asked, 200)
-    if (/^resources\/(?:un)?subscribe$/.test(method) && session !== undefined) {
+    if (/^resources\/(?:un)?subscribe$/.test(method)) {
+      if (session === undefined) return noSession(asked)
       const uri = param(params, 'uri')
       if (typeof uri !== 'string')
         return reply.error(id, { code: ERROR.invalidParams, message: 'uri must be a text' })
@@ -88,6 +89,12 @@ export class OneServer {
 export function notFound({ message, reply }: Asked, status: number): void {
   const { id, method } = message
   reply.error(id, { code: ERROR.methodNotFound, message: `${method} is not known here` }, status)
+}
+
+/** Whoever cannot be told anything outside of an answer would wait for it in vain. */
+export function noSession({ message, reply }: Asked): void {
+  const problem = 'without a session nothing can be subscribed to; send initialize first'
+  reply.error(message.id, { code: ERROR.invalidRequest, message: problem })
 }
 
 // --- internal ---

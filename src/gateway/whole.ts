@@ -18,7 +18,7 @@ import { type Asked, callerOf } from './asked.ts'
 import { meantCall } from './call-tool.ts'
 import { discoverResult, type Introduction, initializeResult, SELF } from './handshake.ts'
 import { checkParamHeaders } from './headers.ts'
-import { notFound } from './one-server.ts'
+import { noSession, notFound } from './one-server.ts'
 import { type Passing, unknownName } from './pass.ts'
 import type { Place, Subscribing } from './subscribing.ts'
 
@@ -179,10 +179,7 @@ export class Whole {
     const shown = (answer: ReplyMessage) => surface.shown(place.server, answer)
     const renamed = { params: withParam(params, 'uri', place.uri), name: place.uri, shown }
     if (message.method === 'resources/read') return await this.#passing.pass(asked, place.server, renamed)
-    if (session === undefined) {
-      const problem = 'without a session nothing can be subscribed to; send initialize first'
-      return reply.error(message.id, { code: ERROR.invalidRequest, message: problem })
-    }
+    if (session === undefined) return noSession(asked)
     await this.#subscribing.subscribe(asked, place, { params: renamed.params, name: undefined })
   }
 

@@ -52,6 +52,7 @@ export const LEGACY_METHODS: ReadonlySet<string> = new Set([
 /** Methods whose answers may ask back (`input_required`). */
 export const ASKING_METHODS: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read'])
 
+/** Who somebody is; what else they say of themselves is carried along. */
 export interface Implementation {
   readonly name: string
   readonly version: string
