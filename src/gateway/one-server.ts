@@ -9,6 +9,7 @@ import { param } from '../wire/params.ts'
 import type { Asked } from './asked.ts'
 import { discoverResult, type Introduction, initializeResult } from './handshake.ts'
 import { checkParamHeaders } from './headers.ts'
+import { acceptedInstructions } from './introduction.ts'
 import type { Passing } from './pass.ts'
 import type { Place, Subscribing } from './subscribing.ts'
 
@@ -79,10 +80,7 @@ export class OneServer {
     const { agreement, name } = connection
     if (agreement === undefined) throw new Fault('SERVER_UNREACHABLE', 'the server has not answered yet')
     const { capabilities, serverInfo, instructions } = agreement
-    // What a server tells models of itself, as long as that is what was accepted.
-    const isChanged =
-      instructions !== undefined && this.#hub.pins.instructionsVerdict(name, instructions) === 'changed'
-    return { capabilities, serverInfo, instructions: isChanged ? undefined : instructions }
+    return { capabilities, serverInfo, instructions: acceptedInstructions(this.#hub, name, instructions) }
   }
 }
 

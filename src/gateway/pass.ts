@@ -15,6 +15,7 @@ import type { RawParams } from '../wire/params.ts'
 import { type Asked, callerOf, clientOf } from './asked.ts'
 import { statusOf } from './faults.ts'
 import { answerInputs } from './inputs.ts'
+import { judgedIntroduction } from './introduction.ts'
 import { isHeard, type Levels } from './levels.ts'
 import type { ParkedCall } from './parked-call.ts'
 import type { Parking } from './parking.ts'
@@ -178,6 +179,8 @@ export class Passing {
     switch (method) {
       case 'tools/list':
         return judgedPage(this.#hub, asked.actor, server, answer)
+      case 'server/discover':
+        return judgedIntroduction(this.#hub, server, answer)
       case 'tools/call':
         this.tasks.note(callerOf(asked), server, from, answer)
         return answer
