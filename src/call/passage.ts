@@ -152,6 +152,11 @@ export class Passage {
     this.#end(isError ? 'error' : 'ok', isError ? 'TOOL_FAILED' : undefined, message, reply, waiting)
   }
 
+  /** It was sent, and nothing answers it. */
+  told(): void {
+    this.#end('ok', undefined, undefined, undefined)
+  }
+
   /** It was not answered. */
   failed(error: unknown, waiting?: WriteWaiting): void {
     const fault = error instanceof Fault ? error : undefined
@@ -167,7 +172,7 @@ export class Passage {
     code: string | undefined,
     message: string | undefined,
     reply: ReplyMessage | undefined,
-    waiting: WriteWaiting | undefined,
+    waiting?: WriteWaiting,
   ): void {
     if (this.#ended) {
       waiting?.written(undefined)

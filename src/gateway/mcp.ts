@@ -8,9 +8,9 @@ import { consent } from '../call/consent.ts'
 import { instanceKey, instanceOf } from '../call/own-instance.ts'
 import type { Hub, HubEvent } from '../hub.ts'
 import type { Actor } from '../policy/access.ts'
-import { ERROR, LEGACY_VERSIONS } from '../wire/era.ts'
+import { ERROR, isKnownNotification, LEGACY_VERSIONS } from '../wire/era.ts'
 import { isJson } from '../wire/is-json.ts'
-import { type Message, readMessage, slice } from '../wire/message.ts'
+import { type Message, type NotificationMessage, readMessage, slice } from '../wire/message.ts'
 import { nameIn, param, readParams } from '../wire/params.ts'
 import type { Asked, Incoming } from './asked.ts'
 import { Audience, type Hearer } from './audience.ts'
@@ -220,7 +220,7 @@ export class McpEndpoint {
   }
 
   /** A notification, or an answer to something that the client was asked. */
-  #told(incoming: Incoming, message: Exclude<Message, { kind: 'request' }>): void {
+  #told(incoming: Incoming, message: Exclude<Message, { kind: 'request' }>): Promise<void> | void {
     const { reply } = incoming
     let session: Session | 'gone' | undefined
     try {
@@ -231,10 +231,23 @@ export class McpEndpoint {
     }
     if (session === 'gone') reply.error(null, NO_SESSION, 404)
     else {
-      if (message.kind === 'notification') session?.heard(message)
-      else session?.answered(message)
+      if (message.kind !== 'notification') session?.answered(message)
+      else if (isKnownNotification(message.method)) session?.heard(message)
+      else return this.#passOn({ ...incoming, session }, message)
       reply.accepted()
     }
+  }
+
+  /** A notification of the client's own kind; of several servers nobody can tell which one it is for. */
+  async #passOn(incoming: Incoming, message: NotificationMessage): Promise<void> {
+    const { scope, reply } = incoming
+    try {
+      if (scope !== undefined && !this.#stopping) await this.#one.told(incoming, scope, message)
+    } catch (error) {
+      // Nothing answers it; why it was refused stands in the record.
+      if (!(error instanceof Fault)) this.#options.report(error)
+    }
+    reply.accepted()
   }
 
   #modern(asked: Asked): Promise<void> | void {

@@ -2,11 +2,13 @@
 // the server said of itself; everything else is passed on.
 
 import { Fault } from '../base/fault.ts'
+import { announce } from '../call/announce.ts'
 import type { Connection } from '../connect/connection.ts'
 import type { Hub } from '../hub.ts'
 import { ERROR, LEGACY_METHODS } from '../wire/era.ts'
+import { type NotificationMessage, slice } from '../wire/message.ts'
 import { param } from '../wire/params.ts'
-import type { Asked } from './asked.ts'
+import { type Asked, callerOf, type Incoming } from './asked.ts'
 import { discoverResult, type Introduction, initializeResult } from './handshake.ts'
 import { checkParamHeaders } from './headers.ts'
 import { acceptedInstructions } from './introduction.ts'
@@ -35,6 +37,14 @@ export class OneServer {
   async initialize(server: string, asked: Asked, version: string): Promise<object> {
     const connection = this.#hub.context.manager.get(server)
     return initializeResult(await this.#introduction(connection, asked), version)
+  }
+
+  /** A notification that means nothing to the gateway. Throws why the server is not told. */
+  async told(incoming: Incoming, server: string, message: NotificationMessage): Promise<void> {
+    const asking = { ...callerOf(incoming), surface: 'gateway' } as const
+    const params = slice(message, 'params')?.toString()
+    const { method } = message
+    await announce(this.#hub.context, asking, { server, method, params, signal: incoming.gone })
   }
 
   // --- internal ---

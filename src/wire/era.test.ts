@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LEGACY_METHODS, LEGACY_VERSIONS, MODERN_VERSION, nameOfRequest } from './era.ts'
+import { isKnownNotification, LEGACY_METHODS, LEGACY_VERSIONS, MODERN_VERSION, nameOfRequest } from './era.ts'
 
 const cases: [string, Record<string, unknown>, string | undefined][] = [
   ['tools/call', { name: 'echo', uri: 'x:' }, 'echo'],
@@ -28,4 +28,26 @@ test('asks for the newest legacy version first, and the modern one is none of th
   expect(LEGACY_VERSIONS).not.toContain(MODERN_VERSION)
   expect(LEGACY_METHODS.has('initialize')).toBe(true)
   expect(LEGACY_METHODS.has('server/discover')).toBe(false)
+})
+
+test('tells notifications of the protocol from those of somebody’s own', () => {
+  for (const method of [
+    'notifications/initialized',
+    'notifications/cancelled',
+    'notifications/tools/list_changed',
+    'notifications/elicitation/complete',
+    'notifications/subscriptions/acknowledged',
+    'notifications/tasks',
+    'notifications/tasks/status',
+    'tools/call',
+    'acme/thing',
+  ])
+    expect([method, isKnownNotification(method)]).toEqual([method, true])
+  for (const method of [
+    'notifications/acme/thing',
+    'notifications/toolset',
+    'notifications/messages',
+    'notifications/',
+  ])
+    expect([method, isKnownNotification(method)]).toEqual([method, false])
 })

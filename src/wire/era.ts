@@ -49,6 +49,14 @@ export const LEGACY_METHODS: ReadonlySet<string> = new Set([
   'resources/unsubscribe',
 ])
 
+/** Whether a notification is one of the protocol's, in either direction; and whatever claims to be a request is none at all. */
+export function isKnownNotification(method: string): boolean {
+  return !method.startsWith('notifications/') || KNOWN_NOTIFICATION.test(method)
+}
+
+const KNOWN_NOTIFICATION =
+  /^notifications\/(?:(?:initialized|cancelled|progress|message)$|(?:tools|prompts|resources|roots|elicitation|subscriptions|tasks)(?:\/|$))/
+
 /** Methods whose answers may ask back (`input_required`). */
 export const ASKING_METHODS: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read'])
 

@@ -72,3 +72,63 @@ globalThis.methods = { 'resources/subscribe': () => ({}), 'resources/unsubscribe
   const heard = JSON.parse((await client.call('heard', { method: 'resources/subscribe' })).content[0].text)
   expect(heard.map(({ params }: Answer) => params.uri)).toEqual(['own:two'])
 })
+
+test('[B9][D14] what a client tells in its own words reaches the one server that it may tell, to the letter', async () => {
+  const { sandbox } = place()
+  const own = ownServer(sandbox, ASKING_TOOLS, ASKING)
+  const agents = {
+    ...AGENTS,
+    bob: { servers: ['*'], token: 'bobs-token', approval: 'always' },
+    eve: { servers: ['*'], token: 'eves-token', approval: 'never', deny: ['own/#notifications/acme/*'] },
+    zoe: { servers: [], token: 'zoes-token', approval: 'never' },
+  }
+  const servers = { own: { ...own, approval: { '#notifications/acme/open': 'allow', heard: 'allow' } } }
+  const gateway = await up(sandbox, { servers, agents })
+  const thing = 'notifications/acme/thing'
+  const ada = await WireClient.open(gateway, '/mcp/own')
+  const bob = await WireClient.open(gateway, '/mcp/own', { token: 'bobs-token' })
+  const eve = await WireClient.open(gateway, '/mcp/own', { token: 'eves-token' })
+  const whole = await WireClient.open(gateway)
+  const zoe = { authorization: 'Bearer zoes-token' }
+  const post = (path: string, text: string, headers: Record<string, string> = {}) =>
+    fetch(gateway.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json', ...headers },
+      body: text,
+    })
+  const exact = `{"jsonrpc":"2.0","method":"${thing}","params":{"n":1.50,"_meta":{"a":1}}}`
+  expect((await post('/mcp/own', exact, { 'mcp-session-id': ada.id })).status).toBe(202)
+  // Without a session as well, as requests are.
+  expect((await post('/mcp/own', `{"jsonrpc":"2.0","method":"${thing}"}`)).status).toBe(202)
+  expect((await post('/mcp/own', exact, zoe)).status).toBe(202)
+  for (const client of [bob, eve, whole]) expect(await client.tell(thing, { from: 'others' })).toBe(202)
+  expect(await bob.tell('notifications/acme/open', { from: 'bob' })).toBe(202)
+  // What means something to the gateway stays with it, and what should have been a request is none.
+  for (const method of [
+    'notifications/roots/list_changed',
+    'notifications/tasks/status',
+    'tools/call',
+    'acme/do',
+  ])
+    expect(await ada.tell(method, { name: 'pid', arguments: {} })).toBe(202)
+  const heard = async (method: string) => JSON.parse((await ada.call('heard', { method })).content[0].text)
+  expect(await heard(thing)).toEqual([
+    { jsonrpc: '2.0', method: thing, params: { n: 1.5, _meta: { a: 1 } } },
+    { jsonrpc: '2.0', method: thing },
+  ])
+  expect(await heard('notifications/acme/open')).toMatchObject([{ params: { from: 'bob' } }])
+  for (const method of ['notifications/roots/list_changed', 'notifications/tasks/status', 'acme/do'])
+    expect([method, await heard(method)]).toEqual([method, []])
+  const { calls } = (await sandbox.run(['usage', '--calls', '--json'])).json
+  const rows = calls
+    .filter(({ tool }: Answer) => tool.startsWith('#notifications/'))
+    .map(({ agent, tool, outcome, code }: Answer) => [agent, tool.split('/').at(-1), outcome, code ?? null])
+  expect(rows.reverse()).toEqual([
+    ['ada', 'thing', 'ok', null],
+    ['ada', 'thing', 'ok', null],
+    ['zoe', 'thing', 'denied', 'NO_ACCESS'],
+    ['bob', 'thing', 'denied', 'APPROVAL_DENIED'],
+    ['eve', 'thing', 'denied', 'NO_ACCESS'],
+    ['bob', 'open', 'ok', null],
+  ])
+})
