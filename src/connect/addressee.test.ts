@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { Numbered } from '../base/numbered.ts'
-import { readMessage } from '../wire/message.ts'
+import { type NotificationMessage, readMessage } from '../wire/message.ts'
 import { Addressees, isDoubt } from './addressee.ts'
 import type { Asker } from './asker.ts'
 import { Pending } from './pending.ts'
@@ -14,13 +14,18 @@ const asker = (client: string): Asker => ({
 })
 const [ann, bob] = [asker('ann'), asker('bob')]
 const IDLE = 60_000
+const CALL = { method: 'tools/call', name: 'tool' } as const
 
 /** A server with calls under way, which asks. */
-function server({ own = false, calls = [] as readonly (Asker | undefined)[] } = {}) {
+function server({ own = false, calls = [] as readonly (Asker | undefined)[], heard = [] as string[] } = {}) {
   const pending = new Numbered<Pending>()
   const receiver = { answered: () => undefined, failed: () => undefined }
+  const told = (id: number) => (message: NotificationMessage) => void heard.push(`${id} ${message.method}`)
   for (const [index, caller] of calls.entries())
-    pending.set(index + 1, new Pending({ method: 'tools/call', name: 'tool', asker: caller }, receiver, 0))
+    pending.set(
+      index + 1,
+      new Pending({ ...CALL, asker: caller, onNotification: told(index + 1) }, receiver, 0),
+    )
   const turns = new Turns('files')
   onTestFinished(() => turns.aftermath.clear())
   const addressees = new Addressees(pending, turns, own)
@@ -70,6 +75,18 @@ test('remarks go to the only one who calls, unless another gave up', () => {
   turns.aftermath.gaveUp(9, call(ann))
   expect(addressees.ofRemark()).toHaveProperty('doubt')
   expect(server().addressees.ofRemark()).toBeUndefined()
+})
+
+test('of those who cannot be asked, the only one hears a remark by its request, and of several nobody', () => {
+  const silent: Asker = { client: '', canAnswer: false, question: async () => ({ result: {} }) }
+  const heard: string[] = []
+  const meant = server({ calls: [silent], heard }).addressees.ofRemark()
+  const message = readMessage(Buffer.from('{"jsonrpc":"2.0","method":"notifications/acme/thing"}'))
+  if (message.kind !== 'notification' || meant === undefined || isDoubt(meant))
+    throw new Error('nobody is meant')
+  meant.remark?.(message)
+  expect(heard).toEqual(['1 notifications/acme/thing'])
+  expect(server({ calls: [silent, silent], heard }).addressees.ofRemark()).toHaveProperty('doubt')
 })
 
 test('a server that asked outside of calls asks nobody from then on, unless it is for one alone', () => {

@@ -79,12 +79,20 @@ export class Addressees {
     const callers = this.#callers()
     if (callers.size > 1) return SEVERAL
     const [caller] = callers
-    return callers.size > 0 && this.#turns.aftermath.isLeftByOther(caller?.client)
-      ? DOUBTS['given up']
-      : caller
+    if (callers.size > 0 && this.#turns.aftermath.isLeftByOther(caller?.client)) return DOUBTS['given up']
+    return caller === undefined || caller.remark ? caller : this.#onItsWay(caller)
   }
 
   // --- internal ---
+
+  /** One who stands for all that cannot be asked: which of their requests is meant is known only where there is one. */
+  #onItsWay(caller: Asker): Meant {
+    const asks = this.#pending
+      .values()
+      .filter(({ ask }) => ask.asker === caller && ASKING_METHODS.has(ask.method))
+    const [only] = asks
+    return asks.length === 1 && only ? { ...caller, remark: only.ask.onNotification } : SEVERAL
+  }
 
   #onlyOf(callers: ReadonlySet<Asker | undefined>): Meant {
     if (callers.size > 1) return SEVERAL

@@ -14,8 +14,11 @@ export interface Asker {
   readonly canAnswer: boolean
   /** What a server asks in the middle of a request. Never rejects; `stop` fires when the answer is not wanted any more. */
   question(message: RequestMessage, stop: Stop): Promise<Given>
-  /** What a server says in the middle of a request, outside of its stream. Must not throw. */
-  remark(message: NotificationMessage): void
+  /**
+   * What a server says in the middle of a request, outside of its stream; undefined: the way of what belongs to the request.
+   * Must not throw.
+   */
+  readonly remark?: ((message: NotificationMessage) => void) | undefined
   /** Somebody else cannot be served before it has answered, or is given up. Comes again and again; must not throw. */
   awaited?(): void
 }

@@ -353,7 +353,7 @@ async function attempt(
       if (list) return events.changed(list)
       if (meant === undefined || SELF_EVIDENT.test(message.method)) events.notification(message)
       // What belongs to one of several callers is for none of the others.
-      else if (!isDoubt(meant)) meant.remark(message)
+      else if (!isDoubt(meant)) meant.remark?.(message)
     },
     oddity: events.oddity,
     closed: events.closed,

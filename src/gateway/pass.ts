@@ -208,8 +208,8 @@ const declined: Asker['question'] = async ({ method }) => ({
   error: { code: ERROR.methodNotFound, message: cannotAnswer(method) },
 })
 
-/** Whoever calls, cannot be asked and wants to hear nothing: what is logged about that is for nobody else either. */
-const SILENT: Asker = { client: '', canAnswer: false, question: declined, remark: () => undefined }
+/** Whoever calls and wants to hear of no log: that is for nobody else either, and what else is said goes before the answer. */
+const SILENT: Asker = { client: '', canAnswer: false, question: declined }
 
 /** A modern client that cannot be asked: it hears what is logged about its request, if it asked for that. */
 function hearerOf(asked: Asked): Asker {

@@ -132,3 +132,28 @@ test('[B9][D14] what a client tells in its own words reaches the one server that
     ['bob', 'open', 'ok', null],
   ])
 })
+
+test('[B9][C1] what a legacy server says in its own words in the middle of a call reaches the modern client that makes it', async () => {
+  const { sandbox } = place()
+  const gateway = await up(sandbox, {
+    servers: { own: ownServer(sandbox, ASKING_TOOLS, ASKING) },
+    agents: { ...AGENTS, bob: { servers: ['*'], token: 'bobs-token', approval: 'never' } },
+  })
+  const bystander = await (await WireClient.open(gateway, '/mcp/own', { token: 'bobs-token' })).listen()
+  const message = { method: 'notifications/acme/thing', params: { n: 1 } }
+  const log = { method: 'notifications/message', params: { level: 'emergency', data: 'for nobody' } }
+  for (const path of ['/mcp/own', '/mcp'])
+    for (const capabilities of [{}, { elicitation: { form: {} } }]) {
+      const name = path === '/mcp' ? 'mcp__own__say' : 'say'
+      const say = (what: object) =>
+        modern(gateway, path, 'tools/call', { name, arguments: { message: what } }, { name, capabilities })
+      const events = await say(message)
+      expect((await events.answer()).result.resultType).toBe('complete')
+      await events.end()
+      expect([path, events.of(message.method)]).toEqual([path, [message.params]])
+      const logged = await say(log)
+      expect((await logged.answer()).result.resultType).toBe('complete')
+      expect(logged.of(log.method)).toEqual([])
+    }
+  for (const { method } of [message, log]) expect(bystander.of(method)).toEqual([])
+})
