@@ -67,13 +67,19 @@ test('a large answer is said to be private without being copied', () => {
 
 test('a legacy answer has what the modern era wants once, whatever it said itself', () => {
   for (const said of [
-    '"resultType":"complete"',
+    '"resultType":"complete","resultType":"bogus"',
     '"resultType":"bogus"',
     '"result\\u0054ype":"input_required"',
   ]) {
     const text = given('modern', 'legacy', 'tools/call', `{${said},"content":[]}`)
     expect(text).toBe('{"jsonrpc":"2.0","id":"mine","result":{"resultType":"complete","content":[]}}')
   }
+  // What says all of it already stays as it came.
+  const complete = '{"n":1.0,"resultType":"complete"}'
+  expect(given('modern', 'legacy', 'tools/call', complete)).toContain(`"result":${complete}`)
+  expect(given('modern', 'legacy', 'tools/list', complete)).toContain(
+    '"result":{"ttlMs":0,"cacheScope":"private","n":1.0,"resultType":"complete"}',
+  )
   const listed = given('modern', 'legacy', 'tools/list', '{"tools":[],"cacheScope":"public","ttlMs":9,"x":1}')
   expect(listed).toBe(
     '{"jsonrpc":"2.0","id":"mine","result":{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[],"x":1}}',

@@ -16,6 +16,7 @@ import {
   withId,
 } from '../wire/message.ts'
 import { membersIn, withOwn } from '../wire/put.ts'
+import type { Member } from '../wire/scan.ts'
 
 /** Lists and contents that may be kept for a while; we promise nothing for a server that did not. */
 const CACHEABLE =
@@ -96,9 +97,20 @@ function completed(reply: ResultMessage, method: string, id: Id): Buffer[] {
     resultType: 'complete',
     ...(CACHEABLE.test(method) ? { ttlMs: 0, cacheScope: 'private' } : {}),
   }
-  // Its own era knows none of these words, so whatever it means by them is not what they say to a modern client.
+  // Its own era knows none of these words: what it means by them need not be what they say to a modern client.
   const isThere = Object.keys(own).some((key) => mayMention(reply, `"${key}"`))
-  return enveloped(id, withOwn(result, own, isThere ? membersIn(result) : []))
+  if (!isThere) return enveloped(id, withOwn(result, own, []))
+  const members = membersIn(result)
+  const missing = Object.entries(own).filter(([key, value]) => !says(result, members, key, value))
+  if (missing.length === 0) return withId(reply, id)
+  return enveloped(id, withOwn(result, Object.fromEntries(missing), members))
+}
+
+/** Whether a member has that value, for every reader. */
+function says(result: Buffer, members: readonly Member[], key: string, value: unknown): boolean {
+  const found = members.filter((member) => member.key === key)
+  const [only] = found
+  return found.length === 1 && only !== undefined && parseSlice(result, only) === value
 }
 
 function resultOf(reply: ResultMessage): Buffer {
