@@ -67,7 +67,7 @@ export default {
         },
         {
           name: 'light',
-          test: /src\/(?:base\/(?:fault|suggest|redact|secret-forms|version)|config\/problem|cli\/(?:command|output|display-width|exit))\.ts/,
+          test: /src\/(?:base\/(?:fault|suggest|redact|secret-forms|version)|config\/problem|cli\/(?:as-typed|command|output|display-width|exit))\.ts/,
           priority: 2,
         },
         {
