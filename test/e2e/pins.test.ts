@@ -211,6 +211,7 @@ test('[E9] hostile definitions are flagged and shown harmless; those of the refe
     'hostile/control',
     'hostile/fake-lines',
     'hostile/instruction',
+    'hostile/surrogate',
     'hostile/tags',
     'hostile/zero-width',
   ])
