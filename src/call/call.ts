@@ -103,12 +103,16 @@ async function callFirst(
     isSent = true
     passage.sent()
   }
+  const unsent = () => {
+    isSent = false
+    passage.unsent()
+  }
   try {
     passage.proceed(await passage.written())
     const reply =
       route.kind === 'native'
         ? await callNative(route.entry, asking, text, options, sent)
-        : await sendCall(context, asking, route, sendingOf(route, text, options), passage.clock, sent)
+        : await sendCall(context, asking, route, sendingOf(route, text, options), passage.clock, sent, unsent)
     const result = new CallResult(target.server, reply, fitFor(context, actor, target))
     result.recordTo(passage)
     await passage.written()

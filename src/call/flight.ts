@@ -184,7 +184,7 @@ class Flight implements WriteWaiting, Receiver {
       this.sendLater()
     }
     this.lane.link
-      .isRefusal(error)
+      .isRefusal(error, this.options?.signal)
       .then(again)
       .catch((reason: unknown) => this.end(reason))
   }
@@ -232,9 +232,15 @@ class Flight implements WriteWaiting, Receiver {
     const onSend = () => {
       this.isSent = true
       clock.start()
+      goOn?.()
+    }
+    let goOn: (() => void) | undefined
+    const onUnsent = () => {
+      this.isSent = false
+      goOn = clock.hold()
     }
     const sending = sendingOf(route, this.text, this.options)
-    this.go(sendCall(context, this.asking, route, sending, clock, onSend))
+    this.go(sendCall(context, this.asking, route, sending, clock, onSend, onUnsent))
   }
 
   /** At an answer that is not like most. */

@@ -89,6 +89,7 @@ export async function forward(
     try {
       const older =
         request.era === 'legacy' && asker ? (usual: Link) => connection.older(usual, signal) : undefined
+      let isAnswered = false
       for (let isAgain = false; ; isAgain = true) {
         const turn = inTurn(connection, { method, name, signal }, asker, older)
         const { link, leave } = turn instanceof Promise ? await turn : turn
@@ -100,6 +101,7 @@ export async function forward(
           const since = performance.now()
           const { stopping } = connection
           let reply = await pass(connection, link, request, stays, passage?.clock)
+          isAnswered = true
           const mayAsk =
             link.agreement.era === 'modern' && (request.answers ?? admission.allowed) !== undefined
           if (mayAsk && asksFirst(method, reply)) {
@@ -115,8 +117,10 @@ export async function forward(
           return { reply, era: link.agreement.era }
         } catch (error) {
           // Where the server speaks another era now, and did nothing, it is asked once more, by what is agreed next.
-          if (isAgain || !(await link.isRefusal(error))) throw error
+          // Once it has asked back, it may have done something.
+          if (isAgain || isAnswered || !(await link.isRefusal(error, signal))) throw error
           isSent = false
+          passage?.unsent()
         } finally {
           leave?.(how)
         }

@@ -50,6 +50,7 @@ export class Passage {
   /** What its server's work on it is timed by: from when it is sent, less what others are waited for. */
   readonly clock: Stopwatch
   #sent: boolean
+  #goOn: (() => void) | undefined
   #ended: boolean
 
   private constructor(
@@ -68,6 +69,7 @@ export class Passage {
     this.#started = started
     this.clock = clock
     this.#sent = sent
+    this.#goOn = undefined
     this.#ended = false
   }
 
@@ -145,6 +147,14 @@ export class Passage {
   sent(): void {
     this.#sent = true
     this.clock.start()
+    this.#goOn?.()
+    this.#goOn = undefined
+  }
+
+  /** Nothing was done of what was sent: until it is sent again nobody works on it. */
+  unsent(): void {
+    this.#sent = false
+    this.#goOn = this.clock.hold()
   }
 
   /** It was answered, well or not. */

@@ -65,11 +65,15 @@ export async function request(
     isSent = true
     passage.sent()
   }
+  const onUnsent = () => {
+    isSent = false
+    passage.unsent()
+  }
   try {
     passage.proceed(await passage.written())
     const { signal, timeout } = options
     const { clock } = passage
-    const sending = { method, inside: text.slice(1, -1), name, signal, timeout, onSend, clock }
+    const sending = { method, inside: text.slice(1, -1), name, signal, timeout, onSend, onUnsent, clock }
     const reply = await withInstance(connection, asking, sending, (own) =>
       send(own, sending, context.handlers),
     )

@@ -29,7 +29,7 @@ export function sendingOf(
   }
 }
 
-/** Sends it and waits for its answer; the server is started and waited for, if need be. `sent`: nothing is left to wait for. */
+/** Sends it and waits for its answer; the server is started and waited for, if need be. `sent`: nothing is left to wait for; `unsent`: nothing was done of it. */
 export function sendCall(
   context: CallContext,
   asking: Asking,
@@ -37,6 +37,7 @@ export function sendCall(
   sending: Sending,
   clock: Stopwatch,
   sent: () => void,
+  unsent: () => void,
 ): Promise<ReplyMessage> {
   const { connection } = route
   const sendTo = (own: Connection) => {
@@ -44,7 +45,7 @@ export function sendCall(
       recheck(route, own)
       sent()
     }
-    return send(own, { ...sending, onSend, clock }, context.handlers)
+    return send(own, { ...sending, onSend, onUnsent: unsent, clock }, context.handlers)
   }
   return connection.instances === undefined
     ? sendTo(connection)

@@ -87,6 +87,10 @@ test('of those who cannot be asked, the only one hears a remark by its request, 
   meant.remark?.(message)
   expect(heard).toEqual(['1 notifications/acme/thing'])
   expect(server({ calls: [silent, silent], heard }).addressees.ofRemark()).toHaveProperty('doubt')
+  // Another of them gave up: it may be the one that is meant.
+  const left = server({ calls: [silent], heard })
+  left.turns.aftermath.gaveUp(9, call(silent))
+  expect(left.addressees.ofRemark()).toHaveProperty('doubt')
 })
 
 test('a server that asked outside of calls asks nobody from then on, unless it is for one alone', () => {

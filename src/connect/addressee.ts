@@ -87,6 +87,8 @@ export class Addressees {
 
   /** One who stands for all that cannot be asked: which of their requests is meant is known only where there is one. */
   #onItsWay(caller: Asker): Meant {
+    // By its name nobody could tell that another of them gave up.
+    if (this.#turns.aftermath.isLeftByOther(undefined)) return DOUBTS['given up']
     const asks = this.#pending
       .values()
       .filter(({ ask }) => ask.asker === caller && ASKING_METHODS.has(ask.method))

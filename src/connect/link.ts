@@ -16,7 +16,7 @@ import { type List, type ListMethod, listAll, resultOf } from './definitions.ts'
 import { unfinished } from './given-up.ts'
 import { subjectOf } from './habits.ts'
 import { negotiate } from './negotiate.ts'
-import { EraDoubt, isStill, isUnread } from './other-era.ts'
+import { EraDoubt, isStill } from './other-era.ts'
 import { rootsFrom } from './own-roots.ts'
 import { inTime } from './pause.ts'
 import type { Ask, Form, Receiver } from './pending.ts'
@@ -263,8 +263,8 @@ export class Link {
    * Whether nothing was done of a request that failed so, and the link was given up because its server speaks another era
    * now. Then the request may be made again, by the next link.
    */
-  async isRefusal(error: unknown): Promise<boolean> {
-    return isUnread(error) && (await this.#doubt.raise())
+  isRefusal(error: unknown, signal?: Stop): Promise<boolean> {
+    return this.#doubt.isRefusal(error, signal)
   }
 
   /** Treats it as lost: it is there and does not answer. */

@@ -66,13 +66,17 @@ test('a server is still what it was if it says so, or fails in a way that says n
   }
   expect(isStill(result({ supportedVersions: ['2026-07-28'] }), known)).toBe(true)
   expect(isStill(result({}), known)).toBe(false)
-  const error = (code: number) => errorMessage(code, 'no', 1).error
-  expect([-32603, -32601, -32022, -32000].map((code) => isStill(error(code), known))).toEqual([
-    true,
-    false,
-    false,
-    false,
+  const error = (code: number, text = 'no') => errorMessage(code, text, 1).error
+  expect([-32603, -32601, -32022].map((code) => isStill(error(code), known))).toEqual([true, false, false])
+  for (const said of [
+    'No valid session ID provided',
+    'Server not initialized',
+    'Unsupported protocol version',
   ])
+    expect([said, isStill(error(-32000, said), known)]).toEqual([said, false])
+  // What every server may say when it has enough to do.
+  for (const said of ['rate limit exceeded', 'browser session 7 not found', ''])
+    expect([said, isStill(error(-32000, said), known)]).toEqual([said, true])
   // Never knew the question.
   expect(isStill(error(-32601), unknown)).toBe(true)
 })

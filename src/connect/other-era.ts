@@ -3,10 +3,12 @@
 // once whether it still is what it was; where it is not, the connection to it is given up, and agreed anew.
 
 import { Fault } from '../base/fault.ts'
+import type { Stop } from '../base/stop.ts'
 import { type Agreement, ERROR } from '../wire/era.ts'
 import { type ErrorMessage, errorOf, type ReplyMessage } from '../wire/message.ts'
 import { isSameId } from './http/answer.ts'
 import { isModern } from './negotiate.ts'
+import { abortable } from './pause.ts'
 
 /** Whether this refusal of a modern request, with the error in its body, may be that of a server that does not know such requests. */
 export function mayBeOther(
@@ -35,10 +37,10 @@ export function isUnread(error: unknown): error is Fault {
 /** Whether who answers `server/discover` so is still the server that was agreed with. */
 export function isStill(reply: ReplyMessage, { serverInfo, capabilities }: Agreement): boolean {
   if (reply.kind === 'result') return isModern(reply)
-  const { code } = errorOf(reply)
+  const { code, message } = errorOf(reply)
   // Not every modern server has known the question before.
   if (code === ERROR.methodNotFound) return serverInfo === undefined && Object.keys(capabilities).length === 0
-  return code !== ERROR.unsupportedVersion && !OLDER_ERRORS.has(code)
+  return code !== ERROR.unsupportedVersion && !(OLDER_ERRORS.has(code) && SPEAKS_OF_ERA.test(message))
 }
 
 export class EraDoubt {
@@ -62,6 +64,13 @@ export class EraDoubt {
     if (this.#asking === undefined && performance.now() < this.#calmUntil) return Promise.resolve(false)
     this.#asking ??= this.#ask()
     return this.#asking
+  }
+
+  /** Whether nothing was done of what failed so, and the connection was given up for it. Whoever has called may give up. */
+  async isRefusal(error: unknown, signal: Stop | undefined): Promise<boolean> {
+    if (!isUnread(error)) return false
+    const doubt = this.raise()
+    return await (signal ? abortable(doubt, signal, this.#server) : doubt)
   }
 
   // --- internal ---
@@ -95,4 +104,6 @@ const UNKNOWING: ReadonlySet<number> = new Set([400, 404, 405, 415])
 const MODERN_ERRORS: ReadonlySet<number> = new Set([ERROR.headerMismatch, ERROR.missingCapability])
 /** With these legacy servers refuse what comes without a session, or with a version that they do not know. */
 const OLDER_ERRORS: ReadonlySet<number> = new Set([-32000, ERROR.invalidRequest])
-const SPEAKS_OF_ERA = /session|initiali[sz]ed|protocol.?version/i
+/** Not a session of a browser, say. */
+const SPEAKS_OF_ERA =
+  /\bmcp.session|\bsession.?id\b|\b(?:no|missing|invalid|unknown|expired) (?:valid |mcp )?session\b|\bnot (?:yet |been )*initiali[sz]ed|protocol.?version/i

@@ -30,6 +30,8 @@ export interface Sending {
   readonly onNotification?: ((message: NotificationMessage) => void) | undefined
   /** Called when nothing is left to wait for; what it throws keeps it from being sent. */
   readonly onSend?: (() => void) | undefined
+  /** Called when nothing was done of what was sent; it is sent again, or not at all. */
+  readonly onUnsent?: (() => void) | undefined
   /** What the server's work on it is timed by; it is held while somebody else is waited for. */
   readonly clock?: Stopwatch | undefined
 }
@@ -72,7 +74,9 @@ async function sendInside(
     const mayAsk = link.agreement.era !== 'legacy' && asksFirst(sending.method, reply)
     return mayAsk ? await afterQuestions(connection, sending, reply, handlers, since, stopping) : reply
   } catch (error) {
-    if (isAgain || !(await link.isRefusal(error))) throw error
+    // Once it has asked back, it may have done something.
+    if (isAgain || how !== 'given up' || !(await link.isRefusal(error, sending.signal))) throw error
+    sending.onUnsent?.()
   } finally {
     leave?.(how)
   }

@@ -51,6 +51,8 @@ export class Call implements Receiver {
   #attempts = 0
   /** How often in a row it was asked for the rest, and had nothing new. */
   #polls = 0
+  /** Whether a message came since it was asked for the rest. */
+  #heard = false
   #lastId: string | undefined
   #retry: number | undefined
   #timer: NodeJS.Timeout | undefined
@@ -106,6 +108,7 @@ export class Call implements Receiver {
 
   message(bytes: Buffer): void {
     const { id } = this.outgoing
+    this.#heard = true
     const reply = this.#answered ? undefined : replyIdOf(bytes)
     // What somebody says to a notification is said to nobody.
     if (id === undefined && reply !== undefined) return
@@ -189,7 +192,10 @@ export class Call implements Receiver {
    * and then. The call's own deadline says how long. `least`: milliseconds that it wants us to wait.
    */
   #poll(least = 0): void {
-    this.#polls = this.#hasNews() ? 0 : this.#polls + 1
+    this.#hasNews()
+    // Another id alone is none: some number streams in which nothing is.
+    this.#polls = this.#heard ? 0 : this.#polls + 1
+    this.#heard = false
     this.#attempts = 0
     // One that wants to be asked very often gives its answer as soon without that.
     const slowed = Math.min(SHORTEST_RETRY * 2 ** Math.min(this.#polls, 16), DEFAULT_RETRY)

@@ -17,6 +17,9 @@ export function sessionLoss(
   if (error && id !== undefined && isSameId(error.id, id) && READ_ERRORS.has(errorOf(error).code))
     return undefined
   if (refusal.status === 404) return 'sure'
+  // Who gives back our id has read the request, and may have done it: only what sessions are refused with means that one.
+  const isOwn = error !== undefined && id !== undefined && isSameId(error.id, id)
+  if (isOwn && !LOSS_ERRORS.has(errorOf(error).code)) return undefined
   return refusal.status === 400 && WORDS.test(refusal.body.toString('utf8', 0, 4096)) ? 'likely' : undefined
 }
 
@@ -29,6 +32,9 @@ export function errorIn({ body }: Refusal): ErrorMessage | undefined {
 
 /** Errors that only a server gives which read the message. */
 const READ_ERRORS: ReadonlySet<number> = new Set([ERROR.methodNotFound, ERROR.invalidParams])
+
+/** With which servers refuse a session that they do not know. */
+const LOSS_ERRORS: ReadonlySet<number> = new Set([-32000, -32001, ERROR.invalidRequest])
 
 /** A server that was started anew may know of no session at all, and say that it waits for the first. */
 const WORDS =

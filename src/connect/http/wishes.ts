@@ -19,6 +19,7 @@ export class Wishes {
   readonly #host: WishHost
   readonly #kept = new Map<string, Outgoing>()
   readonly #underWay = new Set<Exchange>()
+  #waiting: Outgoing[] = []
 
   constructor(host: WishHost) {
     this.#host = host
@@ -31,39 +32,46 @@ export class Wishes {
     else if (method === 'resources/unsubscribe') this.#kept.delete(resourceIn(outgoing))
   }
 
-  /** Nobody waits for the answers: those who asked have had theirs. */
+  /** Nobody waits for the answers: those who asked have had theirs. A few at a time: what waits comes first. */
   repeat(): void {
     this.stop()
-    const { dialer, headers, limit, events } = this.#host
-    for (const outgoing of this.#kept.values()) {
-      const done = () => {
-        clearTimeout(timer)
-        this.#underWay.delete(exchange)
-      }
-      const exchange = new Exchange(dialer, limit, {
-        accepted: () => undefined,
-        message: (bytes) => {
-          if (replyIdOf(bytes) === undefined) events.message(bytes)
-        },
-        ended: done,
-        refused: done,
-        broken: done,
-      })
-      const timer = setTimeout(() => {
-        exchange.abort()
-        done()
-      }, PATIENCE).unref()
-      this.#underWay.add(exchange)
-      exchange.start('POST', () => headers.post(outgoing), outgoing.body)
-    }
+    this.#waiting = [...this.#kept.values()]
+    for (let count = 0; count < AT_A_TIME; count++) this.#next()
   }
 
   stop(): void {
+    this.#waiting = []
     for (const exchange of this.#underWay) exchange.abort()
     this.#underWay.clear()
   }
 
   // --- internal ---
+
+  #next(): void {
+    const outgoing = this.#waiting.shift()
+    if (outgoing === undefined) return
+    const { dialer, headers, limit, events } = this.#host
+    const done = () => {
+      clearTimeout(timer)
+      // Those that were stopped make room for nothing.
+      if (this.#underWay.delete(exchange)) this.#next()
+    }
+    const exchange = new Exchange(dialer, limit, {
+      accepted: () => undefined,
+      message: (bytes) => {
+        if (replyIdOf(bytes) === undefined) events.message(bytes)
+      },
+      ended: done,
+      refused: done,
+      broken: done,
+    })
+    const timer = setTimeout(() => {
+      exchange.abort()
+      done()
+    }, PATIENCE).unref()
+    this.#underWay.add(exchange)
+    exchange.start('POST', () => headers.post(outgoing), outgoing.body)
+  }
 
   #keep(key: string, outgoing: Outgoing): void {
     this.#kept.set(key, outgoing)
@@ -75,6 +83,8 @@ export class Wishes {
 
 // --- internal ---
 
+/** As many are said again side by side. */
+const AT_A_TIME = 8
 const PATIENCE = 30_000
 /** Also what a server refused is kept. */
 const MOST = 1_000
