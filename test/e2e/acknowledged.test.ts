@@ -3,23 +3,11 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { serverCommand } from '../servers/start.ts'
 import type { Sandbox } from './cli.ts'
-import { AGENTS, type Gateway, place, TOKEN, until, up, userFile } from './hub.ts'
+import { call } from './echo-call.ts'
+import { AGENTS, type Gateway, place, until, up, userFile } from './hub.ts'
 
 const TIMES = 20
 const plain = serverCommand('plain')
-
-/** The status of a call, and the code of what it was refused with. */
-async function call(gateway: Gateway, token = TOKEN): Promise<string> {
-  const answer = await gateway.post(
-    '/mcp/plain',
-    { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo', arguments: { text: 'x' } } },
-    { authorization: `Bearer ${token}` },
-  )
-  const body = await answer.text()
-  if (answer.status !== 200) return String(answer.status)
-  const { result, error } = JSON.parse(body)
-  return error?.data.code ?? (result.isError ? result._meta['busbar/fault'].code : 'ok')
-}
 
 async function started(): Promise<{ sandbox: Sandbox; gateway: Gateway }> {
   const { sandbox } = place()

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { serverCommand } from '../servers/start.ts'
 import type { Sandbox } from './cli.ts'
-import { AGENTS, type Gateway, place, TOKEN, until, up, userFile } from './hub.ts'
+import { call } from './echo-call.ts'
+import { AGENTS, type Gateway, place, until, up, userFile } from './hub.ts'
 
 const plain = serverCommand('plain')
 const CONFIG = {
@@ -14,18 +15,6 @@ const CONFIG = {
 }
 const OWNER = 'owner-token-of-this-test-77'
 const BAD = { bogus: 1 }
-
-async function call(gateway: Gateway, token = TOKEN): Promise<string> {
-  const answer = await gateway.post(
-    '/mcp/plain',
-    { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'echo', arguments: { text: 'x' } } },
-    { authorization: `Bearer ${token}` },
-  )
-  const body = await answer.text()
-  if (answer.status !== 200) return String(answer.status)
-  const { result, error } = JSON.parse(body)
-  return error?.data.code ?? (result.isError ? result._meta['busbar/fault'].code : 'ok')
-}
 
 interface Run {
   readonly sandbox: Sandbox
